@@ -1,0 +1,169 @@
+// The device layer: one interface, two backends (device_cuda.hpp, device_host.hpp), chosen when the programs are built.
+//
+// A host "device" is an arena of host memory with a worker per stream, pinned to the device's own cores; its copies are
+// memcpy by that worker, its kernels a loop over the index space. Everything that both backends promise is tested by
+// tests/programs/device_contract.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#if WEFT_BACKEND_CUDA
+#define WEFT_HOST_DEVICE __host__ __device__
+#else
+#define WEFT_HOST_DEVICE
+#endif
+
+namespace weft {
+
+enum class Backend { cuda, host };
+Backend backend();
+const char* to_string(Backend backend);  // "cuda", "host"
+
+/// Host backend: sets the number of devices before first use; UsageError with the cuda backend.
+void set_host_devices(int count);
+int device_count();
+
+struct DeviceProperties {
+  int device = 0;
+  std::string name;
+  std::optional<std::string> uuid, pci_bus_id, compute_capability;
+  std::optional<int> multiprocessors;
+  std::uint64_t memory_bytes = 0;
+  std::vector<int> cores;  ///< host backend: the cores its workers are pinned to
+};
+DeviceProperties device_properties(int device);
+
+/// Whether kernels and copies on `device` may address memory of `peer`.
+bool can_access_peer(int device, int peer);
+
+/// Peer access in both directions between two devices while it lives; nested uses are counted. Throws Unsupported when
+/// the platform has none. Without it a copy between devices is staged through host memory.
+class PeerAccess {
+ public:
+  PeerAccess(int a, int b);
+  ~PeerAccess();
+  PeerAccess(PeerAccess&&) noexcept;
+  PeerAccess& operator=(PeerAccess&&) = delete;
+
+ private:
+  int a_, b_;
+};
+
+enum class Memory { device, pinned, pageable };
+const char* to_string(Memory memory);
+
+/// Memory on a device, or host memory placed near it.
+class Buffer {
+ public:
+  Buffer(Memory memory, int device, std::size_t size_bytes);
+  ~Buffer();
+  Buffer(Buffer&&) noexcept;
+  Buffer& operator=(Buffer&&) noexcept;
+
+  void* data() const { return data_; }
+  template <class T>
+  T* as() const { return static_cast<T*>(data_); }
+  std::size_t size_bytes() const { return size_bytes_; }
+  Memory memory() const { return memory_; }
+  int device() const { return device_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_bytes_ = 0;
+  Memory memory_ = Memory::device;
+  int device_ = 0;
+};
+
+class Event;
+
+/// A queue of work on a device, in order.
+class Stream {
+ public:
+  explicit Stream(int device);
+  ~Stream();
+  Stream(Stream&&) noexcept;
+  Stream& operator=(Stream&&) noexcept;
+
+  int device() const;
+  /// Blocks the host until all work is done; throws CallError when work failed.
+  void synchronize();
+  /// Later work waits for the event.
+  void wait(const Event& event);
+
+  struct Implementation;
+  Implementation& implementation() const { return *implementation_; }
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// A point in a stream, with its time.
+class Event {
+ public:
+  explicit Event(int device);
+  ~Event();
+  Event(Event&&) noexcept;
+  Event& operator=(Event&&) noexcept;
+
+  void record(Stream& stream);
+  void synchronize();
+  /// Seconds from `earlier` to this event, both reached; same device.
+  double seconds_since(const Event& earlier) const;
+
+  struct Implementation;
+  Implementation& implementation() const { return *implementation_; }
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// Where bytes lie: a buffer and an offset into it.
+struct Place {
+  const Buffer* buffer;
+  std::size_t offset_bytes = 0;
+  std::byte* address() const { return buffer->as<std::byte>() + offset_bytes; }
+};
+
+/// Copies by the copy engine of the stream's device (host backend: memcpy by the stream's worker).
+/// Between two devices without PeerAccess the copy is staged through host memory.
+void copy(Stream& stream, Place destination, Place source, std::size_t size_bytes);
+
+/// Holds streams at a start line until opened, so that launch cost stays out of the timed region and streams of several
+/// devices start together. A held stream gives up after `timeout_s` and open() then throws a CallError that explains the
+/// likely deadlock: the host blocked on work that waits behind the gate (a full launch queue, a lazy load, an implicit sync).
+class Gate {
+ public:
+  explicit Gate(double timeout_s = 10.0);
+  ~Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  /// Enqueues the wait.
+  void hold(Stream& stream);
+  /// Lets all held streams go.
+  void open();
+  /// After the streams were synchronised: throws when one of them timed out.
+  void check() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// How many operations may be queued behind a closed gate.
+std::size_t gate_depth();
+
+}  // namespace weft
+
+// Runs `functor(i)` for every i in [0, count) on the stream's device: the body of every kernel of Weft.
+//   template <class Functor> void weft::launch(Stream& stream, std::size_t count, Functor functor);
+#if WEFT_BACKEND_CUDA
+#include "core/device_cuda.hpp"
+#else
+#include "core/device_host.hpp"
+#endif

@@ -1,0 +1,58 @@
+// Adaptive sampling: how many times an operation is timed, and when that is enough.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+#include "core/statistics.hpp"
+#include "core/team.hpp"
+
+namespace weft {
+
+struct SamplerOptions {
+  double precision = 0.02;       ///< half width of the interval, relative to the median
+  double confidence = 0.95;
+  std::size_t min_samples = 20;
+  std::size_t max_samples = 10000;
+  double budget_s = 0.5;         ///< of one measurement, warm-up included
+  double min_sample_s = 20e-6;   ///< operations are batched until one sample lasts this long, against timer resolution
+  bool keep_samples = false;
+};
+
+/// What ended the sampling.
+enum class StoppedBy { precision, time_budget, sample_limit };
+const char* to_string(StoppedBy stopped_by);
+
+/// Seconds of one operation. Serialised as `time_s` of a measurement (record.schema.json).
+struct TimeSummary {
+  double median_s = 0;
+  Interval interval_s{0, 0};
+  double confidence = 0;
+  std::size_t samples = 0;
+  std::size_t operations_per_sample = 0;
+  std::size_t warmup_samples = 0;
+  std::size_t operations_total = 0;  ///< every operation executed, warm-up and calibration included
+  bool converged = false;
+  StoppedBy stopped_by = StoppedBy::precision;
+  std::vector<double> samples_s;     ///< in the order taken
+
+  /// `per_operation` scales times, e.g. 0.5 for one way of a ping-pong.
+  Json json(bool keep_samples, double scale = 1.0) const;
+};
+
+/// Runs `operations` operations back to back and returns the seconds they took together. On every rank of a team the
+/// value returned must be the same (the team's maximum), so that all decide alike.
+using Batch = std::function<double(std::size_t operations)>;
+
+/// Times an operation until the interval of the median is precise enough, the budget is spent or the sample limit reached:
+/// calibrates operations per sample, warms up until steady, then samples. The interval is looked at on a geometric schedule
+/// of sample counts only, since looking after every sample would stop on lucky streaks.
+/// `clock_s` gives the time for the budget (tests replace it); the team's leader decides when it is spent.
+TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team,
+                   const std::function<double()>& clock_s = {}, std::size_t max_operations_per_sample = 1 << 20);
+
+}  // namespace weft
