@@ -1,0 +1,1 @@
+"""Weft measures GPU interconnects: configuration, records, tables, figures and the report."""
