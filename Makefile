@@ -1,0 +1,53 @@
+# Everything a user types. Each target brings up what it needs inside the repository; a second call does no work twice.
+# Variables: SYSTEM and CAMPAIGN (what is measured, where), PROFILE (how Snakemake runs here), PYTHON and CXX (which
+# interpreter and compiler), TOOLCHAIN=locked|system (MPI, CUDA and NCCL of .venv or of this machine),
+# CUDA_ARCHITECTURES (as CMake writes them), SNAKEMAKE (further arguments for it).
+SYSTEM = local
+CAMPAIGN = smoke
+PROFILE = local
+SNAKEMAKE =
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build cuda campaign report test lint benchmark lock clean
+
+export PYTHON CXX TOOLCHAIN CUDA_ARCHITECTURES
+
+# A value as one word of a shell line.
+quote = '$(subst ','\'',$(1))'
+
+WEFT = PYTHONPATH=workflow .venv/bin/python -m weft
+
+help: ## This text
+	@echo "Weft measures GPU interconnects. make TARGET [VARIABLE=value]:"
+	@echo
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1|\2/p' Makefile | column -t -s '|'
+	@echo
+	@echo "Variables: SYSTEM=$(SYSTEM) CAMPAIGN=$(CAMPAIGN) PROFILE=$(PROFILE) (config/systems, config/campaigns, profiles),"
+	@echo "PYTHON, CXX, TOOLCHAIN=locked|system (MPI, CUDA and NCCL of this repository or of this machine)."
+
+setup: ## Brings up .venv from the locked lists
+	@envs/setup
+
+build: setup ## Builds the programs for the host backend into build/host/bin
+	@envs/build host
+
+cuda: ## Builds the programs for the CUDA backend into build/cuda/bin; needs no GPU
+	@envs/setup $(if $(filter system,$(TOOLCHAIN)),,cuda)
+	@envs/build cuda
+
+campaign: build ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
+	@$(WEFT) campaign --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --profile $(call quote,$(PROFILE)) $(SNAKEMAKE)
+
+test: ## Runs every test that this machine can run, and names those it cannot
+	@tests/run
+
+lint: setup ## Checks the style of Python, C++ and rules
+	@tests/lint
+
+lock: setup ## Resolves envs/*.in anew into the locked envs/*.txt
+	@envs/lock
+
+clean: ## Removes what set-up and build made; results stay
+	rm -rf .venv build .snakemake .pytest_cache .ruff_cache
