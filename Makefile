@@ -1,23 +1,30 @@
 # Everything a user types. Each target brings up what it needs inside the repository; a second call does no work twice.
 # Variables: SYSTEM and CAMPAIGN (what is measured, where), PROFILE (how Snakemake runs here), PYTHON and CXX (which
 # interpreter and compiler), TOOLCHAIN=locked|system (MPI, CUDA and NCCL of .venv or of this machine),
-# CUDA_ARCHITECTURES (as CMake writes them), SNAKEMAKE (further arguments for it).
+# CUDA_ARCHITECTURES (as CMake writes them), SNAKEMAKE (further arguments for it), TESTS (arguments for pytest).
 SYSTEM = local
 CAMPAIGN = smoke
 PROFILE = local
 SNAKEMAKE =
+TESTS =
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup build cuda campaign report test lint benchmark lock clean
 
+# make has a compiler of its own in mind where nobody named one.
+ifeq ($(origin CXX),default)
+CXX =
+endif
 export PYTHON CXX TOOLCHAIN CUDA_ARCHITECTURES
 
 # A value as one word of a shell line.
 quote = '$(subst ','\'',$(1))'
 
 WEFT = PYTHONPATH=workflow .venv/bin/python -m weft
+RESULTS = results/$(SYSTEM)/$(CAMPAIGN)
+in_results = $(call quote,$(RESULTS)/$(1))
 
 help: ## This text
 	@echo "Weft measures GPU interconnects. make TARGET [VARIABLE=value]:"
@@ -40,11 +47,21 @@ cuda: ## Builds the programs for the CUDA backend into build/cuda/bin; needs no 
 campaign: build ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
 	@$(WEFT) campaign --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --profile $(call quote,$(PROFILE)) $(SNAKEMAKE)
 
+report: setup ## Draws the report anew from the records in RESULTS, by default results/SYSTEM/CAMPAIGN
+	@$(WEFT) table --records $(call in_results,records) --output $(call in_results,table.parquet) \
+	  --problems $(call in_results,problems.json)
+	@$(WEFT) report --table $(call in_results,table.parquet) --problems $(call in_results,problems.json) \
+	  $(if $(wildcard $(RESULTS)/config.resolved.yaml),--config $(call in_results,config.resolved.yaml)) \
+	  --output $(call in_results,report.html) --figures $(call in_results,figures)
+
 test: ## Runs every test that this machine can run, and names those it cannot
-	@tests/run
+	@tests/run $(TESTS)
 
 lint: setup ## Checks the style of Python, C++ and rules
 	@tests/lint
+
+benchmark: build ## Measures the costs of Weft itself: a table, no verdict
+	@tests/benchmark
 
 lock: setup ## Resolves envs/*.in anew into the locked envs/*.txt
 	@envs/lock
