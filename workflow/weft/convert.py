@@ -1,0 +1,268 @@
+"""Raw measurement lines to the columns of the table, many lines at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+
+from weft.columns import AXES, MEASUREMENT, QUANTILES, TEXT, TIME
+
+_STATE_PAIRS = (
+    "sm_clock_hz", "temperature_c", "throttle_reasons", "ecc_uncorrected", "nvlink_replay_errors",
+    "nvlink_recovery_errors", "nvlink_crc_errors",
+)  # fmt: skip
+_F64_LIST = pa.list_(pa.float64())
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return pa.string() if kind == TEXT else kind
+
+
+_JSON_SCHEMA = pa.schema(
+    [
+        *((name, _plain(kind)) for name, kind in MEASUREMENT.items()),
+        ("devices", pa.list_(pa.int32())),
+        ("chunk_search", pa.list_(pa.struct([("chunk_bytes", pa.int64())]))),
+        (
+            "time_s",
+            pa.struct(
+                [
+                    *((key, _plain(kind)) for key, (_, kind) in TIME.items()),
+                    ("quantiles", pa.struct([(key, pa.float64()) for key in QUANTILES])),
+                ]
+            ),
+        ),
+        (
+            "device_states",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("device", pa.int32()),
+                        *((key, _F64_LIST) for key in _STATE_PAIRS),
+                        ("nvlink_transmitted_bytes", pa.int64()),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
+
+# Clocks event reasons (nvml.h) that slow a busy device: SW power cap, HW slowdown, SW and HW thermal, HW power brake.
+# The others (idle, application clocks, sync boost, display clock) are settings, not trouble.
+_THROTTLE_BITS = 0x04 | 0x08 | 0x20 | 0x40 | 0x80
+
+_HASH_SEED, _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+
+
+def convert(lines: Sequence[bytes]) -> tuple[pa.Table, list[int]]:
+    """Convert valid measurement lines to the table's columns that depend on the line alone, and ``identity``.
+
+    identity (uint64) is a hash of the axes; devices is still a list. Second result: positions of lines that hold a
+    number beyond the column's type (not rows of the table). Raises nothing for lines that the schema accepts.
+    """
+    try:
+        return _columns(_parse(lines)), []
+    except pa.ArrowInvalid:
+        return _convert_one_by_one(lines)
+
+
+def _parse(lines: Sequence[bytes]) -> pa.Table:
+    block = b"\n".join(lines)
+    return pyarrow.json.read_json(
+        pa.BufferReader(block),
+        pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+        pyarrow.json.ParseOptions(explicit_schema=_JSON_SCHEMA, unexpected_field_behavior="ignore"),
+    ).combine_chunks()
+
+
+def _convert_one_by_one(lines: Sequence[bytes]) -> tuple[pa.Table, list[int]]:
+    """Convert lines of which some write an integer as 1.0 or 1e3, which JSON Schema allows and Arrow does not."""
+    good, bad = [], []
+    for position, line in enumerate(lines):
+        plain = orjson.dumps(_with_integers(orjson.loads(line)))
+        try:
+            _parse([plain])
+            good.append(plain)
+        except pa.ArrowInvalid:
+            bad.append(position)
+    table = _parse(good) if good else _JSON_SCHEMA.empty_table()
+    return _columns(table), bad
+
+
+def _with_integers(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _with_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_integers(item) for item in value]
+    return value
+
+
+def _columns(parsed: pa.Table) -> pa.Table:
+    time = _array(parsed["time_s"])
+    quantiles = pc.struct_field(time, "quantiles")
+    columns: dict[str, pa.Array] = {name: _array(parsed[name]) for name in MEASUREMENT}
+    columns |= {column: pc.struct_field(time, key) for key, (column, _) in TIME.items()}
+    columns |= {column: pc.struct_field(quantiles, key) for key, column in QUANTILES.items()}
+    columns = {name: _encoded(array) for name, array in columns.items()}
+    columns["devices"] = _array(parsed["devices"])
+    columns["chunk"] = _chunk(columns, _array(parsed["chunk_search"]))
+    columns |= _interval(columns)
+    columns |= _device_states(columns, _array(parsed["device_states"]))
+    columns["identity"] = _identity(columns, parsed.num_rows)
+    return pa.table(columns)
+
+
+def _array(column: pa.ChunkedArray) -> pa.Array:
+    combined = column.combine_chunks()
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
+
+
+def _encoded(array: pa.Array) -> pa.Array:
+    return array.dictionary_encode() if pa.types.is_string(array.type) else array
+
+
+def _chunk(columns: dict[str, pa.Array], searched: pa.Array) -> pa.Array:
+    """Return the axis: what was asked for, not what the search found, so that repeats find each other."""
+    size = columns["chunk_bytes"]
+    asked = pc.if_else(pc.greater(pc.fill_null(pc.list_value_length(searched), 0), 0), "auto", size.cast(pa.string()))
+    has_chunks = pc.or_(
+        pc.starts_with(columns["benchmark"].cast(pa.string()), "pt2pt."), pc.equal(columns["benchmark"], "p2p.route")
+    )
+    return pc.if_else(has_chunks, pc.fill_null(asked, "none"), asked).dictionary_encode()
+
+
+def _interval(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    """Return the bandwidth at both ends of the time's interval: the same payload, so rates go as 1 / time."""
+    payload = pc.multiply(columns["bandwidth_bytes_per_s"], columns["time_median_s"])
+
+    def rate(time: pa.Array) -> pa.Array:
+        return pc.divide(payload, pc.if_else(pc.greater(time, 0.0), time, None))
+
+    return {
+        "bandwidth_ci_low_bytes_per_s": rate(columns["time_ci_high_s"]),
+        "bandwidth_ci_high_bytes_per_s": rate(columns["time_ci_low_s"]),
+    }
+
+
+def _device_states(columns: dict[str, pa.Array], states: pa.Array) -> dict[str, pa.Array]:
+    """Summarise what NVML said of all participating devices in one value a row; null where it said nothing."""
+    rows = len(states)
+    row = np.asarray(pc.list_parent_indices(states))
+    flat = pc.list_flatten(states)
+
+    def pair(key: str) -> tuple[np.ndarray, np.ndarray]:
+        """Before and after, one value a device state; NaN where it is absent."""
+        values = pc.struct_field(flat, key)
+        result = np.full((len(values), 2), np.nan)
+        result[np.asarray(pc.is_valid(values))] = _floats(pc.list_flatten(values)).reshape(-1, 2)
+        return result[:, 0], result[:, 1]
+
+    def reduce(function: np.ufunc, values: np.ndarray) -> np.ndarray:
+        """One value a row; NaN where no device of the row has one."""
+        result = np.full(rows, np.nan)
+        known = ~np.isnan(values)
+        function.at(result, row[known], values[known])
+        return result
+
+    def difference(*keys: str) -> np.ndarray:
+        changes = [after - before for before, after in map(pair, keys)]
+        total = np.where(np.all(np.isnan(changes), axis=0), np.nan, np.nansum(changes, axis=0))
+        return _sum_by(row, total, rows)
+
+    throttled = reduce(np.fmax, np.fmax(*map(_slowed, pair("throttle_reasons"))))
+    return {
+        "throttled": pa.array(throttled > 0, mask=np.isnan(throttled)),
+        "sm_clock_hz_min": _nullable(reduce(np.fmin, np.fmin(*pair("sm_clock_hz")))),
+        "temperature_c_max": _nullable(reduce(np.fmax, np.fmax(*pair("temperature_c")))),
+        "ecc_uncorrected_delta": _nullable(difference("ecc_uncorrected"), pa.int64()),
+        "nvlink_errors_delta": _nullable(
+            difference("nvlink_replay_errors", "nvlink_recovery_errors", "nvlink_crc_errors"), pa.int64()
+        ),
+        "nvlink_share": _nullable(_nvlink_share(columns, flat, row, rows)),
+    }
+
+
+def _slowed(reasons: np.ndarray) -> np.ndarray:
+    slowed = (np.nan_to_num(reasons).astype(np.int64) & _THROTTLE_BITS) != 0
+    return np.where(np.isnan(reasons), np.nan, slowed)
+
+
+def _nvlink_share(columns: dict[str, pa.Array], flat: pa.Array, row: np.ndarray, rows: int) -> np.ndarray:
+    """Bytes that left over NVLink / payload: of the source; of all participants where each of them sends."""
+    sent = _floats(pc.struct_field(flat, "nvlink_transmitted_bytes"))
+    source = _floats(columns["source"])
+    both = pc.or_kleene(
+        pc.equal(columns["direction"], "bidirectional"), pc.is_in(columns["benchmark"], pa.array(["p2p.fanout"]))
+    )
+    everyone = np.asarray(pc.fill_null(both, False))
+    counts = everyone[row] | (_floats(pc.struct_field(flat, "device")) == source[row])
+    payload = _floats(columns["payload_bytes_moved"])
+    share = _sum_by(row, np.where(counts, sent, np.nan), rows) / np.where(payload > 0, payload, np.nan)
+    return np.where(np.isnan(source) & ~everyone, np.nan, share)
+
+
+def _sum_by(row: np.ndarray, values: np.ndarray, rows: int) -> np.ndarray:
+    known = ~np.isnan(values)
+    total = np.bincount(row[known], values[known], minlength=rows)
+    return np.where(np.bincount(row[known], minlength=rows) > 0, total, np.nan)
+
+
+def _floats(array: pa.Array) -> np.ndarray:
+    return array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+
+
+def _nullable(values: np.ndarray, kind: pa.DataType | None = None) -> pa.Array:
+    array = pa.array(values, from_pandas=True)
+    return array if kind is None else array.cast(kind)
+
+
+def _identity(columns: dict[str, pa.Array], rows: int) -> pa.Array:
+    total = np.full(rows, _HASH_SEED)
+    for name in AXES:
+        total = mix(total, _codes(columns[name]))
+    return pa.array(total)
+
+
+def mix(total: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the hash of what total stands for followed by codes (splitmix64 steps)."""
+    with np.errstate(over="ignore"):
+        total = (total ^ codes) * _HASH_FACTOR
+        return (total ^ (total >> np.uint64(31))) + _HASH_SEED
+
+
+def text_code(text: str | None) -> np.uint64:
+    """Return a 64-bit code of a text, the same in every process (FNV-1a); null is 0."""
+    if text is None:
+        return np.uint64(0)
+    code = 0xCBF29CE484222325
+    for byte in text.encode():
+        code = ((code ^ byte) * 0x100000001B3) % 2**64
+    return np.uint64(code)
+
+
+def _codes(column: pa.Array) -> np.ndarray:
+    if pa.types.is_list(column.type):
+        column = device_text(column)
+    if pa.types.is_dictionary(column.type):
+        codes = np.array([text_code(text) for text in [*column.dictionary.to_pylist(), None]], np.uint64)
+        indices = pc.fill_null(column.indices, len(codes) - 1)
+        return codes[np.asarray(indices)]
+    return np.asarray(pc.fill_null(column.cast(pa.int64()), -1)).view(np.uint64)
+
+
+def device_text(devices: pa.Array) -> pa.Array:
+    """Return lists of devices as text, "0,1,2,3", dictionary-encoded."""
+    flat = pc.list_flatten(devices).cast(pa.string())
+    texts = pa.ListArray.from_arrays(devices.offsets, flat) if not devices.null_count else None
+    if texts is None:
+        joined = [None if item is None else ",".join(map(str, item)) for item in devices.to_pylist()]
+        return pa.array(joined, pa.string()).dictionary_encode()
+    return pc.binary_join(texts, ",").dictionary_encode().cast(TEXT)
