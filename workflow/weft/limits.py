@@ -96,7 +96,7 @@ class Topologies:
             case "link":
                 link = index, record["source"], record["destination"]
                 self._class[link] = self._classes.code(record["link_class"])
-                self._staged_class[link] = self._classes.code(record.get("pcie_class") or record["link_class"])
+                self._staged_class[link] = self._classes.code(record.get("pcie_class") or _without_nvlink(record["link_class"]))
                 put(self._link, link, record["limit_bytes_per_s"], record["limit_origin"])
                 if record["limit_bytes_per_s"] is not None:
                     known = float(self._link.rate[link]), int(self._link.origin[link])
@@ -144,6 +144,7 @@ class Topologies:
         limit, host = self._link[t, s, d], self._host[t, s].smaller(self._host[t, d])
         hops = self._link[t, s, via].smaller(self._link[t, via, d])
         local = self._local[t, s]
+        link_class = np.where(s == d, self._classes.code("X"), link_class)
         for which, other in ((via != _NONE, hops), (staged, host), (s == d, local)):
             limit = _Limit(np.where(which, other.rate, limit.rate), np.where(which, other.origin, limit.origin))
         return np.where(known, link_class, _NONE), _Limit(np.where(known, limit.rate, np.nan), limit.origin)
@@ -187,6 +188,11 @@ class Topologies:
             elif (known := self._of_class.get((topology, int(stated[index])))) is not None:
                 limit.rate[index], limit.origin[index] = known
         return limit
+
+
+def _without_nvlink(link_class: str | None) -> str | None:
+    """Return the class of the path that avoids NVLink, where the class with it tells that too."""
+    return None if link_class is None or link_class.startswith("NV") else link_class
 
 
 def _slowest(limit: _Limit, present: np.ndarray) -> _Limit:
