@@ -37,14 +37,13 @@ help: ## This text
 setup: ## Brings up .venv from the locked lists
 	@envs/setup
 
-build: setup ## Builds the programs for the host backend into build/host/bin
+build: ## Builds the programs for the host backend into build/host/bin
 	@envs/build host
 
 cuda: ## Builds the programs for the CUDA backend into build/cuda/bin; needs no GPU
-	@envs/setup $(if $(filter system,$(TOOLCHAIN)),,cuda)
 	@envs/build cuda
 
-campaign: build ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
+campaign: setup ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
 	@$(WEFT) campaign --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --profile $(call quote,$(PROFILE)) $(SNAKEMAKE)
 
 report: setup ## Draws the report anew from the records in RESULTS, by default results/SYSTEM/CAMPAIGN
