@@ -22,7 +22,7 @@ int parse_core(const std::string& text, std::size_t begin, std::size_t end) {
   return core;
 }
 
-std::vector<int> affinity() {
+std::vector<int> usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0)
@@ -30,6 +30,17 @@ std::vector<int> affinity() {
   std::vector<int> cores;
   for (int core = 0; core < CPU_SETSIZE; ++core)
     if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+/// The cores of a CPU list file that are also in `usable`; empty where the file cannot be read.
+std::vector<int> listed_cores(const std::filesystem::path& path, const std::vector<int>& usable) {
+  std::ifstream file(path);
+  std::string list;
+  std::getline(file, list);
+  std::vector<int> cores;
+  for (int core : parse_cpu_list(list))
+    if (std::binary_search(usable.begin(), usable.end(), core)) cores.push_back(core);
   return cores;
 }
 
@@ -65,7 +76,7 @@ std::string format_cpu_list(const std::vector<int>& cores) {
 }
 
 std::vector<NumaNode> usable_numa_nodes() {
-  const std::vector<int> usable = affinity();
+  const std::vector<int> usable = usable_cores();
   std::vector<NumaNode> nodes;
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator("/sys/devices/system/node", absent)) {
@@ -74,16 +85,16 @@ std::vector<NumaNode> usable_numa_nodes() {
     NumaNode node;
     const char* end = name.data() + name.size();
     if (std::from_chars(name.data() + 4, end, node.node).ptr != end) continue;
-    std::ifstream file(entry.path() / "cpulist");
-    std::string list;
-    std::getline(file, list);
-    for (int core : parse_cpu_list(list))
-      if (std::binary_search(usable.begin(), usable.end(), core)) node.cores.push_back(core);
+    node.cores = listed_cores(entry.path() / "cpulist", usable);
     if (!node.cores.empty()) nodes.push_back(std::move(node));
   }
   std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.node < b.node; });
   if (nodes.empty()) nodes.push_back({0, usable});
   return nodes;
+}
+
+std::vector<int> usable_cores_near_pci(const std::string& pci_bus_id) {
+  return listed_cores("/sys/bus/pci/devices/" + pci_bus_id + "/local_cpulist", usable_cores());
 }
 
 std::vector<NumaNode> place_devices(const std::vector<NumaNode>& nodes, int device_count) {

@@ -21,6 +21,10 @@ struct NumaNode {
 /// the kernel tells of none.
 std::vector<NumaNode> usable_numa_nodes();
 
+/// The cores of this process's affinity mask on the NUMA node of a PCI device (`0000:19:00.0`); empty where
+/// unknown.
+std::vector<int> usable_cores_near_pci(const std::string& pci_bus_id);
+
 /// Devices alternate between the NUMA nodes; the cores of a node are divided among its devices, and shared
 /// round robin where there are more devices than cores. Element i is the place of device i.
 std::vector<NumaNode> place_devices(const std::vector<NumaNode>& nodes, int device_count);

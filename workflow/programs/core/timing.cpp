@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
 #include <thread>
 
 namespace weft {
@@ -78,18 +79,32 @@ std::vector<Marks> make_marks(const std::vector<Lane>& lanes) {
   return marks;
 }
 
+/// How many operations of each lane the busiest device can queue; 0: not even one.
+std::size_t operations_behind_gate(const std::vector<Lane>& lanes) {
+  constexpr std::size_t own_calls = 3;  // the gate and two events
+  struct Load {
+    std::size_t own_calls = 0, calls_per_operation = 0;
+  };
+  std::map<int, Load> loads;
+  for (const Lane& lane : lanes) {
+    Load& load = loads[lane.stream->device()];
+    load.own_calls += own_calls;
+    load.calls_per_operation += lane.calls_per_operation;
+  }
+  std::size_t operations = gate_depth();
+  for (const auto& [device, load] : loads) {
+    const std::size_t room = gate_depth() - std::min(gate_depth(), load.own_calls);
+    operations = std::min(operations, room / load.calls_per_operation);
+  }
+  return operations;
+}
+
 }  // namespace
 
 double time_lanes(const std::vector<Lane>& lanes, std::size_t operations, bool gated) {
-  // The gate and the two events take places in the queue too.
-  constexpr std::size_t own_calls = 3;
-  std::size_t calls = 1;
-  for (const Lane& lane : lanes)
-    calls = std::max(calls, lane.calls_per_operation);
-  const std::size_t batch = (gate_depth() - own_calls) / calls;
-
+  const std::size_t batch = gated ? operations_behind_gate(lanes) : 0;
   std::vector<Marks> marks = make_marks(lanes);
-  if (!gated || batch == 0) {
+  if (batch == 0) {
     if (lanes.size() == 1)
       feed_lane(lanes.front(), marks.front(), operations);
     else
