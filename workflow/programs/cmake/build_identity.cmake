@@ -12,7 +12,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(command ${CMAKE_COMMAND} -D header=${generated}/weft_build.hpp -D source=${CMAKE_CURRENT_SOURCE_DIR}
     -D version=${PROJECT_VERSION} -D compiler=${compiler} -D build_type=${CMAKE_BUILD_TYPE}
     -P ${CMAKE_CURRENT_LIST_FILE})
-  add_custom_target(weft_build_identity COMMAND ${command} BYPRODUCTS ${generated}/weft_build.hpp VERBATIM COMMENT "")
+  add_custom_target(weft_build_identity COMMAND ${command} BYPRODUCTS ${generated}/weft_build.hpp VERBATIM COMMENT "Looking up the commit")
   add_library(weft_identity INTERFACE)
   target_include_directories(weft_identity INTERFACE ${generated})
   add_dependencies(weft_identity weft_build_identity)
