@@ -29,7 +29,7 @@ in_results = $(call quote,$(RESULTS)/$(1))
 help: ## This text
 	@echo "Weft measures GPU interconnects. make TARGET [VARIABLE=value]:"
 	@echo
-	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1|\2/p' Makefile | column -t -s '|'
+	@awk -F ':[^#]*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "Variables: SYSTEM=$(SYSTEM) CAMPAIGN=$(CAMPAIGN) PROFILE=$(PROFILE) (config/systems, config/campaigns, profiles),"
 	@echo "PYTHON, CXX, TOOLCHAIN=locked|system (MPI, CUDA and NCCL of this repository or of this machine)."
