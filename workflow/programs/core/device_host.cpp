@@ -106,6 +106,7 @@ bool can_access_peer(int device, int peer) {
 PeerAccess::PeerAccess(int a, int b) : a_(a), b_(b) {
   detail::check_device(a);
   detail::check_device(b);
+  if (a == b) return;
   with_devices([&](Devices& all) { return ++all.peers[std::minmax(a, b)]; });
 }
 
