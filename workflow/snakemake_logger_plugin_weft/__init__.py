@@ -1,0 +1,5 @@
+"""What Snakemake looks for when it is called with --logger weft."""
+
+from weft.progress import LogHandler
+
+__all__ = ["LogHandler"]

@@ -1,0 +1,196 @@
+"""A campaign from beginning to end: check, lock, measure through Snakemake, report, verdict."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from weft import config as weft_config
+from weft import experiments, launch, processes
+from weft.config import ResolvedConfig
+from weft.errors import BadInput, did_you_mean
+
+_LOOK_ONLY = (
+    "-n",
+    "--dry-run",
+    "--dryrun",
+    "--list",
+    "-l",
+    "--summary",
+    "-S",
+    "--dag",
+    "--rulegraph",
+    "--lint",
+    "--report",
+    "--help",
+    "-h",
+)
+_MPI_START_TIMEOUT_S = 60
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal; a terminal that is gone is no reason to stop measuring."""
+    with contextlib.suppress(OSError):
+        print(f"weft: {text}", file=sys.stderr, flush=True)
+
+
+def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ()) -> int:
+    """Run a campaign; return the exit status: 0 when all is measured, 1 when something was wrong or failed.
+
+    ``arguments`` are passed on to Snakemake. What was finished before is not measured again. Raises BadInput,
+    before anything is written, when the configuration is wrong or MPI does not start.
+    """
+    checkout = Path.cwd()
+    config = weft_config.load(system, campaign)
+    command = _snakemake(config, _profile(profile), arguments)
+    if any(argument in _LOOK_ONLY for argument in arguments):
+        return subprocess.run(command, check=False).returncode
+    check_mpi(config)
+    started = time.monotonic()
+    say(f"Campaign '{campaign}' on system '{system}': {config.campaign['description']}")
+    with processes.exclusive(checkout, say):
+        status = _measure(command, checkout)
+        if status < 0:
+            return 128 - status
+        folder = Path(experiments.results(config))
+        if status:
+            _report_what_there_is(config, folder)
+        return _verdict(folder, status, time.monotonic() - started)
+
+
+def check_mpi(config: ResolvedConfig) -> None:
+    """Raise BadInput when a campaign needs MPI and the launcher does not start this machine's ranks."""
+    ranks = max((job.ranks for job in experiments.jobs(config) if job.ranks), default=0)
+    if not ranks or config.system["launcher"] != "local":
+        return
+    line = launch.command_line(config, "/bin/true", [], launch.Geometry.of(config, ranks))
+    environment = {**os.environ, "PATH": launch.search_path(config)}
+    where = f"config/mpi/{config.system['mpi']}.yaml: launch.{config.system['launcher']}"
+    try:
+        trial = subprocess.run(
+            line,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_MPI_START_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BadInput(
+            f"{where}: MPI does not start: {ranks} x /bin/true took longer than {_MPI_START_TIMEOUT_S} s."
+        ) from None
+    except OSError as problem:
+        raise BadInput(f"{where}: MPI does not start: {line[0]}: {problem.strerror}.") from None
+    if trial.returncode:
+        said = " ".join(trial.stderr.decode(errors="replace").replace("-" * 10, "").split())
+        said = said[:300] or "it says nothing"
+        raise BadInput(f"{where}: MPI does not start {ranks} ranks (status {trial.returncode}): {said}")
+
+
+def _profile(name: str) -> str:
+    """A profile is a folder; one without a slash is meant to be in profiles/."""
+    if "/" in name:
+        if not Path(name).is_dir():
+            raise BadInput(f"There is no profile folder {name}.")
+        return name
+    known = sorted(path.parent.name for path in Path("profiles").glob("*/config*.yaml"))
+    if name not in known:
+        hint = did_you_mean(name, known) or f"; profiles has {', '.join(known)}."
+        raise BadInput(f"There is no profile '{name}'{hint}")
+    return f"profiles/{name}"
+
+
+def _snakemake(config: ResolvedConfig, profile: str, arguments: Sequence[str]) -> list[str]:
+    settings = [f"system={config.system_name}", f"campaign={config.campaign_name}"]
+    looks = any(argument in _LOOK_ONLY for argument in arguments)
+    progress = [] if looks else ["--logger", "weft"]
+    return [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--profile",
+        profile,
+        *progress,
+        *arguments,
+        "--config",
+        *settings,
+    ]
+
+
+def _measure(command: Sequence[str], checkout: Path) -> int:
+    """Run Snakemake; return its status, negative after a signal. Nothing it started outlives this call."""
+    environment = processes.environment(checkout)
+    package = str(Path(__file__).parent.parent)
+    environment["PYTHONPATH"] = package  # where Snakemake finds the progress lines, as the plugin `weft`
+    snakemake = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+    try:
+        status = snakemake.wait()
+    except KeyboardInterrupt:
+        with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+            snakemake.wait(timeout=5)  # the terminal told Snakemake too; it ends its jobs by itself
+        snakemake.kill()
+        snakemake.wait()
+        say("Interrupted. Call it again to go on: what is finished stays.")
+        status = -2
+    else:
+        if status < 0:
+            say(f"Snakemake was killed by signal {-status}. Call it again to go on: what is finished stays.")
+    processes.kill_marked(checkout)
+    return status
+
+
+def _report_what_there_is(config: ResolvedConfig, folder: Path) -> None:
+    """Make table and report although experiments failed: the report shows what is missing."""
+    from weft import report, table  # noqa: PLC0415 (heavy, and needed here alone)
+
+    paths = [Path(experiments.record_path(config, job)) for job in experiments.jobs(config)]
+    there = [path.exists() for path in paths]
+    if all(there) or not any(there):
+        return
+    files = folder / "table.parquet", folder / "problems.json"
+    table.build_table(paths, *files)
+    resolved = folder / "config.resolved.yaml"
+    report.build_report(
+        *files,
+        folder / "report.html",
+        folder / "figures",
+        resolved if resolved.exists() else None,
+        str(folder)[8:],
+    )
+
+
+def _verdict(folder: Path, status: int, elapsed_s: float) -> int:
+    """Say how it went and return the exit status."""
+    page = folder / "report.html"
+    if not page.exists():
+        say("There is no report, for the reason above.")
+        return status or 1
+    from weft import table  # noqa: PLC0415 (heavy, and needed here alone)
+
+    rows, _ = table.read_table(folder / "table.parquet", ["outcome", "file", "benchmark"])
+    counts = rows["outcome"].value_counts()
+    problems = json.loads((folder / "problems.json").read_text(encoding="utf-8"))
+    minutes, seconds = divmod(round(elapsed_s), 60)
+    say(
+        f"{len(rows)} measurements in {minutes} min {seconds} s: "
+        + ", ".join(
+            f"{counts.get(outcome, 0)} {outcome}"
+            for outcome in ("measured", "unsupported", "wrong", "failed")
+        )
+        + "."
+    )
+    bad = rows[rows["outcome"].isin(["wrong", "failed"])]
+    for (outcome, file), group in bad.groupby(["outcome", "file"], observed=True):
+        say(f"{len(group)} {outcome}: {', '.join(sorted(set(group['benchmark'])))} in {file}.")
+    for problem in problems[:10]:
+        say(f"{problem['file']}: {problem['sentence']}")
+    if status:
+        say("Experiments failed, as told above; call it again to repeat just those.")
+    say(f"The report: {page}")
+    return 1 if status or len(bad) or problems else 0

@@ -1,0 +1,128 @@
+"""The command line: it wires options to the functions of the other modules and does nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from weft.errors import BadInput
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command that ``arguments`` name and return the exit status; bad input: one sentence, and 2."""
+    parser = _parser()
+    options, others = parser.parse_known_args(arguments)
+    if others and options.command != "campaign":
+        parser.error(f"unknown argument: {' '.join(others)}")
+    try:
+        return options.run(options, others) or 0
+    except BadInput as problem:
+        print(f"weft: {problem}", file=sys.stderr)
+        return 2
+
+
+# Each command imports what it needs when it runs: reading a config shall not wait for the figures' libraries.
+# ruff: noqa: PLC0415
+
+
+def _campaign(options: argparse.Namespace, others: list[str]) -> int:
+    from weft import campaign
+
+    return campaign.run(options.system, options.campaign, options.profile, others)
+
+
+def _config(options: argparse.Namespace, _others: list[str]) -> None:
+    from weft import config
+
+    text = config.load(options.system, options.campaign).as_yaml()
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        _write(options.output, text)
+
+
+def _table(options: argparse.Namespace, _others: list[str]) -> None:
+    from weft import records, table
+
+    table.build_table(records.find_record_files(options.records), options.output, options.problems)
+
+
+def _report(options: argparse.Namespace, _others: list[str]) -> None:
+    from weft import report
+
+    report.build_report(
+        options.table, options.problems, options.output, options.figures, options.config, options.title
+    )
+
+
+def _published(options: argparse.Namespace, _others: list[str]) -> None:
+    from weft import published
+
+    for path in published.import_published(options.source, options.output):
+        print(path)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f"{path.name}.partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.rename(path)
+    except OSError as problem:
+        raise BadInput(f"{path} cannot be written: {problem.strerror}.") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="weft", description="Measures GPU interconnects.", allow_abbrev=False
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        added.set_defaults(run=run)
+        return added
+
+    for name, run, text in (
+        (
+            "campaign",
+            _campaign,
+            "Measure a campaign and write its report; further arguments go to Snakemake.",
+        ),
+        ("config", _config, "Check a configuration and print it with every default."),
+    ):
+        added = command(name, run, text)
+        added.add_argument("--system", default="local", help="a file of config/systems (default: local)")
+        added.add_argument("--campaign", default="smoke", help="a file of config/campaigns (default: smoke)")
+        if name == "campaign":
+            added.add_argument("--profile", default="local", help="a folder of profiles (default: local)")
+        else:
+            added.add_argument(
+                "--output", type=Path, help="the file to write; without it, to standard output"
+            )
+
+    table = command("table", _table, "Gather record files into one table.")
+    table.add_argument(
+        "--records", type=Path, nargs="+", required=True, help="record files, or folders of them"
+    )
+    table.add_argument("--output", type=Path, required=True, help="the table, Parquet")
+    table.add_argument(
+        "--problems", type=Path, required=True, help="where to list what could not be read, JSON"
+    )
+
+    report = command("report", _report, "Draw the figures and write the report of a table.")
+    report.add_argument("--table", type=Path, required=True, help="what `weft table` wrote")
+    report.add_argument("--problems", type=Path, required=True, help="what `weft table` wrote")
+    report.add_argument("--config", type=Path, nargs="?", help="config.resolved.yaml, where there is one")
+    report.add_argument("--title", default="Weft", help="what the page is called")
+    report.add_argument("--output", type=Path, required=True, help="the page, HTML")
+    report.add_argument("--figures", type=Path, required=True, help="the folder for figures and their values")
+
+    published = command("published", _published, "Convert published reference data into records.")
+    published.add_argument("--source", type=Path, required=True, help="the folder of the reference CSV files")
+    published.add_argument(
+        "--output", type=Path, required=True, help="the folder for results, one folder a system"
+    )
+    return parser

@@ -1,0 +1,169 @@
+"""What to measure and where: campaign, system and MPI files, checked, with every default filled in."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weft import closed_world, config_rules, yaml_file
+from weft.errors import BadInput, did_you_mean
+from weft.sizes import format_size, parse_size, parse_sizes
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ResolvedConfig:
+    """A campaign on a system: every default filled in, every size a number of bytes, every `ranks` a list."""
+
+    system_name: str
+    campaign_name: str
+    system: Settings
+    mpi: Settings
+    campaign: Settings
+    skipped: list[dict[str, str]]
+    """What of the campaign is not run on this system: experiment, sweep, reason."""
+
+    @property
+    def backend(self) -> str:
+        """`host` or `cuda`."""
+        return self.system["backend"]
+
+    @property
+    def slots(self) -> int:
+        """Ranks that the system has places for."""
+        return self.system["nodes"] * self.system["ranks_per_node"]
+
+    def sweeps(self, experiment: str) -> dict[str, Settings]:
+        """Return the sweeps of an experiment by name; none when it is not run."""
+        return self.campaign["experiments"].get(experiment, {})
+
+    def sources(self) -> list[str]:
+        """Return the files that the configuration was read from."""
+        return [
+            str(_path(Path(), folder, name))
+            for folder, name in (
+                ("systems", self.system_name),
+                ("mpi", self.system["mpi"]),
+                ("campaigns", self.campaign_name),
+            )
+        ]
+
+    def digest(self) -> str:
+        """Return a digest of the whole: it changes when any setting does."""
+        return hashlib.sha256(self.as_yaml().encode()).hexdigest()[:16]
+
+    def as_yaml(self) -> str:
+        """Return the whole as YAML: what lies beside the results as config.resolved.yaml."""
+        return yaml_file.write(
+            {
+                "system": {"name": self.system_name, **self.system},
+                "mpi": {"name": self.system["mpi"], **self.mpi},
+                "campaign": {"name": self.campaign_name, **self.campaign},
+                "skipped": self.skipped,
+            }
+        )
+
+
+def load(system: str, campaign: str, root: Path = Path()) -> ResolvedConfig:
+    """Read and check a campaign, a system and its MPI file below ``root``/config.
+
+    Raises BadInput with one sentence that names file, key, value and what would be right.
+    """
+    place = _read(root, "systems", "system", system)
+    _where(f"{_path(root, 'systems', system)}: max_size_bytes", _resolve_limits, place)
+    library = _read(root, "mpi", "mpi", place["mpi"])
+    config_rules.check_launch(
+        place, library, str(_path(root, "systems", system)), str(_path(root, "mpi", place["mpi"]))
+    )
+
+    file = str(_path(root, "campaigns", campaign))
+    plan = _read(root, "campaigns", "campaign", campaign)
+    skipped: list[dict[str, str]] = []
+    experiments = {}
+    for experiment, sweeps in plan["experiments"].items():
+        kept = {}
+        for name, sweep in sweeps.items():
+            where = f"{file}: experiments.{experiment}.{name}"
+            _resolve_sweep(where, sweep, plan["sampling"], place)
+            config_rules.check_sweep(where, experiment, sweep, place)
+            reason = _left_out(experiment, sweep, place)
+            if reason:
+                skipped.append({"experiment": experiment, "sweep": name, "reason": reason})
+            if experiment_runs(experiment, place) and sweep.get("sizes_bytes") != []:
+                kept[name] = sweep
+        config_rules.check_overlap(f"{file}: experiments.{experiment}", kept, place)
+        if kept:
+            experiments[experiment] = kept
+    plan["experiments"] = experiments
+    return ResolvedConfig(system, campaign, place, library, plan, skipped)
+
+
+def experiment_runs(experiment: str, place: Settings) -> bool:
+    """Return whether a system can run an experiment at all: NCCL needs GPUs."""
+    return experiment != "collective_nccl" or place["backend"] == "cuda"
+
+
+def _path(root: Path, folder: str, name: str) -> Path:
+    return root / "config" / folder / f"{name}.yaml"
+
+
+def _read(root: Path, folder: str, kind: str, name: str) -> Settings:
+    path = _path(root, folder, name)
+    known = sorted(file.stem for file in path.parent.glob("*.yaml")) if name.isprintable() else []
+    if not known:
+        raise BadInput(
+            f"There are no {kind} files in {path.parent} here; call Weft from the root of its checkout."
+        )
+    if name not in known:
+        hint = did_you_mean(name, known) or f"; {path.parent} has {', '.join(known)}."
+        raise BadInput(f"There is no {kind} '{name}'{hint}")
+    settings = yaml_file.read(path)
+    closed_world.check(settings, kind, str(path))
+    schema = closed_world.schema(kind)
+    return closed_world.fill_defaults(settings, schema, schema)
+
+
+def _where(where: str, action: Callable[..., None], *arguments: Any) -> None:
+    try:
+        action(*arguments)
+    except BadInput as problem:
+        raise BadInput(f"{where}: {problem}.") from None
+
+
+def _resolve_limits(place: Settings) -> None:
+    if place["max_size_bytes"] is not None:
+        place["max_size_bytes"] = parse_size(place["max_size_bytes"])
+    if place["ranks_per_node"] is None:
+        place["ranks_per_node"] = place["devices_per_node"]
+    if place["cores"] is None:
+        place["cores"] = len(os.sched_getaffinity(0))
+
+
+def _resolve_sweep(where: str, sweep: Settings, sampling: Settings, place: Settings) -> None:
+    def sizes(key: str) -> None:
+        sweep[key] = parse_sizes(sweep[key])
+
+    for key in ("sizes_bytes", "chunks_bytes"):
+        if isinstance(sweep.get(key), list):
+            _where(f"{where}.{key}", sizes, key)
+    if sweep.get("ranks") == "all":
+        sweep["ranks"] = list(range(2, place["nodes"] * place["ranks_per_node"] + 1))
+    sweep["sampling"] = {**sampling, **sweep.get("sampling", {})}
+
+
+def _left_out(experiment: str, sweep: Settings, place: Settings) -> str | None:
+    """Take out of a sweep what the system does not run, and return why; None when all of it runs."""
+    if not experiment_runs(experiment, place):
+        return "NCCL needs GPUs, and the backend of this system is host"
+    limit = place["max_size_bytes"]
+    large = [size for size in sweep.get("sizes_bytes", []) if limit is not None and size > limit]
+    if not large:
+        return None
+    sweep["sizes_bytes"] = [size for size in sweep["sizes_bytes"] if size <= limit]
+    sizes = ", ".join(format_size(size) for size in large)
+    return f"{sizes}: larger than max_size_bytes of this system, {format_size(limit)}"

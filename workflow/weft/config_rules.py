@@ -1,0 +1,157 @@
+"""What a schema cannot say of a campaign: indices exist, sizes fit, pairs are pairs, nothing is twice."""
+
+from __future__ import annotations
+
+import itertools
+import string
+from typing import Any
+
+from weft.errors import BadInput, did_you_mean
+
+Settings = dict[str, Any]
+ELEMENT_BYTES = {"float32": 4}
+_NO_AXES = ("sampling", "window_messages", "schedule")
+
+
+def check_launch(place: Settings, library: Settings, system_file: str, mpi_file: str) -> None:
+    """Raise BadInput when the MPI file lacks the system's launcher, or has an unknown placeholder."""
+    launchers = list(library["launch"])
+    if place["launcher"] not in launchers:
+        hint = did_you_mean(place["launcher"], launchers) or f"; {mpi_file} has {', '.join(launchers)}."
+        raise BadInput(
+            f"{system_file}: launcher is '{place['launcher']}', which {mpi_file} does not know{hint}"
+        )
+    for launcher, words in library["launch"].items():
+        for word in words:
+            _check_word(f"{mpi_file}: launch.{launcher}", word)
+
+
+def check_sweep(where: str, experiment: str, sweep: Settings, place: Settings) -> None:
+    """Raise BadInput when a sweep asks for what the system does not have, or contradicts itself."""
+    program, _, case = experiment.partition("_")
+    if program == "p2p":
+        _check_devices(where, sweep, place["devices_per_node"])
+        return
+    _check_ranks(where, sweep, place["nodes"] * place["ranks_per_node"])
+    if program == "collective":
+        _check_collective(where, sweep)
+        return
+    fewest = min(sweep["ranks"])
+    _check_pairs(where, sweep, fewest, "rank", f"it runs with {fewest} ranks, 0 to {fewest - 1}")
+    if sweep["placements"] == ["device"] and sweep["gpudirect"] == ["off"]:
+        raise BadInput(
+            f"{where}.gpudirect is off for the placement device alone, but MPI reaches a device's memory with"
+            " GPUDirect on only; add another placement, or on."
+        )
+    for ranks in sweep["ranks"]:
+        if case == "message_rate" and ranks % 2:
+            raise BadInput(
+                f"{where}.ranks has {ranks}, but message rate pairs one half with the other: an even number."
+            )
+
+
+def check_overlap(where: str, sweeps: dict[str, Settings], place: Settings) -> None:
+    """Raise BadInput when two sweeps of an experiment make the same measurement."""
+    for (one, axes), (other, others) in itertools.combinations(sweeps.items(), 2):
+        common = {
+            axis: _values(axis, axes, place) & _values(axis, others, place)
+            for axis in axes
+            if axis not in _NO_AXES
+        }
+        if all(common.values()):
+            example = ", ".join(f"{axis} {min(values, key=str)}" for axis, values in common.items())
+            raise BadInput(
+                f"{where}: the sweeps '{one}' and '{other}' both measure {example}; take it out of one."
+            )
+
+
+def _check_word(where: str, word: str) -> None:
+    known = ("ranks", "nodes", "ranks_per_node")
+    try:
+        fields = {field for _, field, _, _ in string.Formatter().parse(word) if field is not None}
+    except ValueError:
+        raise BadInput(
+            f"{where}: '{word}' has an unpaired brace; write {{{{ or }}}} for a brace itself."
+        ) from None
+    for field in fields - set(known):
+        raise BadInput(f"{where}: '{word}' has the placeholder '{field}', but known are {', '.join(known)}.")
+
+
+def _check_devices(where: str, sweep: Settings, devices: int) -> None:
+    needed = 3 if "via" in sweep else 2 if "pairs" in sweep or "patterns" in sweep else 1
+    if devices < needed:
+        raise BadInput(f"{where} needs {needed} devices, but the system has {devices} (devices_per_node).")
+    there_are = f"the system has {devices} devices, 0 to {devices - 1}"
+    _check_pairs(where, sweep, devices, "device", there_are)
+    for key in ("devices", "via"):
+        for device in _listed(sweep, key):
+            if device >= devices:
+                raise BadInput(f"{where}.{key} names device {device}, but {there_are}.")
+    for pair in _listed(sweep, "pairs"):
+        for end, device in zip(("source", "destination"), _ends(pair), strict=True):
+            if device in _listed(sweep, "via"):
+                raise BadInput(
+                    f"{where}.via names device {device}, which is the {end} of the pair {pair};"
+                    " a route leads through a third device."
+                )
+
+
+def _check_pairs(where: str, sweep: Settings, count: int, noun: str, there_are: str) -> None:
+    for pair in _listed(sweep, "pairs"):
+        source, destination = _ends(pair)
+        if source == destination:
+            raise BadInput(
+                f"{where}.pairs has {pair}, but source and destination must be two different {noun}s."
+            )
+        if max(source, destination) >= count:
+            raise BadInput(
+                f"{where}.pairs has {pair}, but there is no {noun} {max(source, destination)}: {there_are}."
+            )
+
+
+def _check_ranks(where: str, sweep: Settings, slots: int) -> None:
+    there_are = f"the system has places for {slots} (nodes x ranks_per_node)"
+    if not sweep["ranks"]:
+        raise BadInput(f"{where} needs 2 ranks, but {there_are}.")
+    for ranks in sweep["ranks"]:
+        if ranks > slots:
+            raise BadInput(f"{where}.ranks has {ranks}, but {there_are}.")
+
+
+def _check_collective(where: str, sweep: Settings) -> None:
+    fewest = min(sweep["ranks"])
+    for participants in _listed(sweep, "participants"):
+        if participants > fewest:
+            raise BadInput(f"{where}.participants has {participants}, but it runs with {fewest} ranks.")
+        if len(sweep["ranks"]) > 1:
+            raise BadInput(f"{where}.participants is a list, so ranks must be one number.")
+    element_bytes = ELEMENT_BYTES[sweep["datatype"]]
+    for size in sweep["sizes_bytes"]:
+        if size % element_bytes:
+            raise BadInput(
+                f"{where}.sizes_bytes has {size}, but a {sweep['datatype']} has {element_bytes} bytes:"
+                f" a multiple of {element_bytes}."
+            )
+
+
+def _listed(sweep: Settings, key: str) -> list[Any]:
+    """The items of an axis that may also be `all`, or absent."""
+    return sweep[key] if isinstance(sweep.get(key), list) else []
+
+
+def _ends(pair: str) -> tuple[int, int]:
+    source, destination = pair.split(":")
+    return int(source), int(destination)
+
+
+def _values(axis: str, sweep: Settings, place: Settings) -> set[Any]:
+    """Every value that an axis takes."""
+    value = sweep[axis]
+    if axis == "chunks_bytes":
+        return {"none", *(value if isinstance(value, list) else [value])}
+    if value != "all":
+        return set(value) if isinstance(value, list) else {value}
+    members = range(max(sweep["ranks"]) if "ranks" in sweep else place["devices_per_node"])
+    if axis == "pairs":
+        return {f"{source}:{destination}" for source, destination in itertools.permutations(members, 2)}
+    return {"all"} if axis == "participants" else set(members)

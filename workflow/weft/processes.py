@@ -1,0 +1,130 @@
+"""One campaign at a time in a checkout, and no process of a campaign that was killed left behind.
+
+Every process of a campaign carries the variable MARK, its value the checkout. Who holds the lock file is the
+campaign; a marked process of this checkout that it did not start is a left-over and is killed. A guard, forked
+from the campaign, does the same the moment the campaign dies, however it dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+MARK = "WEFT_CAMPAIGN_IN"
+_KILL_TIMEOUT_S = 20.0
+_POLL_S = 0.2
+
+
+@contextlib.contextmanager
+def exclusive(checkout: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Hold the checkout's lock: wait for another campaign (telling its pid), then end what a killed one left.
+
+    Raises TimeoutError when a left-over cannot be killed.
+    """
+    folder = checkout / ".snakemake"
+    folder.mkdir(exist_ok=True)
+    with (folder / "weft.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            pid = lock.read().strip() or "unknown"
+            say(f"Another campaign runs in this checkout (pid {pid}); waiting for it to end …")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.seek(0)
+        lock.truncate()
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        if kill_marked(checkout):
+            say("Ended what a campaign that was killed had left running.")
+        _wait_for_snakemake(checkout, say)
+        _guard(checkout)
+        yield
+
+
+def environment(checkout: Path) -> dict[str, str]:
+    """Return the environment for the processes of a campaign: this one's, and the mark."""
+    return {**os.environ, MARK: str(checkout)}
+
+
+def marked(checkout: Path) -> list[int]:
+    """Return the processes that carry the mark of this checkout."""
+    entry = f"{MARK}={checkout}".encode()
+    return [pid for pid in _processes() if entry in _read(pid, "environ").split(b"\0")]
+
+
+def kill_marked(checkout: Path) -> bool:
+    """Kill every process of a campaign in this checkout, wait for their end; return whether there was any."""
+    deadline = time.monotonic() + _KILL_TIMEOUT_S
+    found = False
+    while pids := marked(checkout):
+        found = True
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"processes {pids} do not end")
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+    return found
+
+
+def _wait_for_snakemake(checkout: Path, say: Callable[[str], None]) -> None:
+    """Wait for a Snakemake that somebody called by hand here; then remove a lock that nobody holds."""
+    locks = checkout / ".snakemake" / "locks"
+    told = False
+    while locks.exists() and any(locks.iterdir()):
+        running = [pid for pid in _processes() if _is_snakemake(pid, checkout)]
+        if not running:
+            shutil.rmtree(locks)
+            return
+        if not told:
+            say(f"Snakemake runs in this checkout (pid {running[0]}); waiting for it to end …")
+            told = True
+        time.sleep(_POLL_S)
+
+
+def _is_snakemake(pid: int, checkout: Path) -> bool:
+    try:
+        return b"snakemake" in _read(pid, "cmdline") and Path(f"/proc/{pid}/cwd").readlink() == checkout
+    except OSError:
+        return False
+
+
+def _guard(checkout: Path) -> None:
+    """Fork a process that outlives this one by a moment: it kills what is left, then frees the lock."""
+    reading, writing = os.pipe()
+    if os.fork():
+        os.close(reading)  # the writing end closes when this process ends, and the guard wakes up
+        return
+    try:
+        os.setsid()
+        os.close(writing)
+        for standard in (0, 1, 2):  # nobody shall wait for the guard to close its end of a pipe
+            os.dup2(reading, standard)
+        os.read(reading, 1)
+        kill_marked(checkout)
+    finally:
+        os._exit(0)
+
+
+def _processes() -> list[int]:
+    own = os.getpid()
+    return [
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and int(entry.name) != own
+    ]
+
+
+def _read(pid: int, name: str) -> bytes:
+    """What /proc says of a process; nothing when it has ended or is another user's."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
