@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from typing import Any
 
 import jsonschema_rs
 
-ROOT = Path(__file__).resolve().parents[2]
+from conftest import ROOT, run_command
+
 SCHEMA = ROOT / "workflow/schemas/record.schema.json"
 
 OUTCOMES = ("measured", "unsupported", "wrong", "failed")
@@ -61,8 +61,9 @@ class Result:
 
 
 def binaries() -> Path:
-    """The folder of the built programs: WEFT_BIN, or build/host/bin."""
-    return Path(os.environ.get("WEFT_BIN", ROOT / "build/host/bin"))
+    """The folder of the built programs: WEFT_BIN, or that of the build folder WEFT_BUILD or build/host."""
+    build = Path(os.environ.get("WEFT_BUILD", ROOT / "build/host"))
+    return Path(os.environ.get("WEFT_BIN", build / "bin")).resolve()
 
 
 @functools.cache
@@ -90,22 +91,10 @@ def _no_constant(name: str) -> None:
     raise AssertionError(f"{name} is not JSON")
 
 
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables a program runs with: MPI may start as root and in more processes than there are cores."""
-    mpi = {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_hwloc_base_binding_policy": "none",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-        "PRTE_MCA_hwloc_default_binding_policy": "none",
-    }
-    return os.environ | mpi | dict(extra or {})
-
-
-def command(name: str, *args: object, ranks: int | None = None) -> list[str]:
+def command(name: str, *args: object, ranks: int | None = None) -> list[object]:
     """The command line of a program, through mpirun where `ranks` is given."""
-    launcher = [] if ranks is None else [str(ROOT / ".venv/bin/mpirun"), "-n", str(ranks)]
-    return [*launcher, str(binaries() / name), *map(str, args)]
+    mpirun = [ROOT / ".venv/bin/mpirun", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", ranks]
+    return [*(mpirun if ranks else []), binaries() / name, *args]
 
 
 def run_program(
@@ -119,20 +108,12 @@ def run_program(
     """Run program `name` with `args` and return what it left.
 
     `--output` is added, to a new temporary folder unless `output` names a file. `ranks` starts that many
-    processes under the MPI launcher of the locked environment. A record that breaks the schema fails the test.
+    processes under the MPI launcher of the locked environment. A record against the schema fails the test.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = output or Path(folder) / "records.jsonl"
-        done = subprocess.run(
-            command(name, "--output", path, *args, ranks=ranks),
-            env=environment(env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            check=False,
-        )
+        line = command(name, "--output", path, *args, ranks=ranks)
+        done = run_command(line, env=dict(env or {}), timeout_s=timeout_s)
         records = read_records(path) if path.is_file() else []
         left = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
         return Result(done.returncode, done.stdout, done.stderr, records, left)

@@ -1,0 +1,150 @@
+// The parts of p2p that its records do not show: verification itself, copies of any size, relays, memory.
+#include <algorithm>
+#include <thread>
+
+#include "check.hpp"
+#include "core/error.hpp"
+#include "core/pattern.hpp"
+#include "p2p/memory.hpp"
+#include "p2p/ping_pong.hpp"
+#include "p2p/relay.hpp"
+#include "p2p/transfer.hpp"
+
+using namespace weft;
+
+namespace {
+
+constexpr std::size_t capacity_bytes = 1 << 20;
+
+void copy_and_wait(Place destination, Place source, std::size_t size_bytes) {
+  Stream stream(source.buffer->device());
+  copy(stream, destination, source, size_bytes);
+  stream.synchronize();
+}
+
+}  // namespace
+
+TEST(a_ping_pong_without_answer_gives_up) {
+  set_host_devices(static_cast<int>(std::clamp(std::thread::hardware_concurrency() + 1, 4u, 256u)));
+  // Two devices on one core: the answer comes after a change of threads, long after the patience of a few
+  // polls.
+  int other = 1;
+  while (device_properties(other).cores != device_properties(0).cores)
+    ++other;
+  const PeerAccess access(0, other);
+  PingPong ping_pong(0, other, 0.0);
+  const auto message = CHECK_THROWS(ping_pong.time(100000), CallError);
+  CHECK(message.find("gave up") != std::string::npos);
+}
+
+TEST(bytes_that_did_not_arrive_are_wrong) {
+  Transfer transfer(0, 1, capacity_bytes);
+  transfer.reset(1000);
+  CHECK(transfer.wrong_bytes(1000) > 900);
+  copy_and_wait(transfer.destination(), transfer.source(), 990);
+  CHECK(transfer.wrong_bytes(1000) > 0 && transfer.wrong_bytes(1000) <= 10);
+  copy_and_wait(transfer.destination(), transfer.source(), 1000);
+  CHECK_EQ(transfer.wrong_bytes(1000), 0u);
+}
+
+TEST(bytes_behind_the_end_are_wrong) {
+  Transfer transfer(0, 1, capacity_bytes);
+  transfer.reset(1000);
+  copy_and_wait(transfer.destination(), transfer.source(), 1064);
+  CHECK(transfer.wrong_bytes(1000) > 50);
+}
+
+TEST(bytes_of_another_transfer_are_wrong) {
+  Transfer one(0, 1, capacity_bytes), other(0, 1, capacity_bytes);
+  one.reset(1000);
+  copy_and_wait(one.destination(), other.source(), 1000);
+  CHECK(one.wrong_bytes(1000) > 900);
+}
+
+TEST(a_write_is_done_by_the_source_and_a_read_by_the_destination) {
+  const Transfer transfer(2, 1, 64);
+  CHECK_EQ(transfer.executor("write"), 2);
+  CHECK_EQ(transfer.executor("read"), 1);
+}
+
+TEST(both_engines_copy_every_size_exactly) {
+  Transfer transfer(0, 1, capacity_bytes);
+  const PeerAccess access(0, 1);
+  std::vector<std::size_t> sizes{4095, 4096, 65537, capacity_bytes - 1, capacity_bytes};
+  for (std::size_t size = 1; size <= 70; ++size)
+    sizes.push_back(size);
+  for (const char* engine : {"copy_engine", "kernel"}) {
+    for (const std::size_t size : sizes) {
+      transfer.reset(size);
+      Stream stream(0);
+      time_lanes({transfer.lane(stream, engine, size)}, 3);
+      CHECK_EQ(transfer.wrong_bytes(size), 0u);
+    }
+  }
+}
+
+TEST(a_relay_forwards_every_payload_in_chunks_of_any_size) {
+  Transfer transfer(0, 1, capacity_bytes);
+  const PeerAccess in(0, 2), out(2, 1);
+  for (const std::size_t size : {1ul, 7ul, 4096ul, 100003ul, capacity_bytes}) {
+    for (const std::size_t chunk : {1ul, 7ul, 1024ul, 65536ul, 99999ul, size}) {
+      if (chunk > size || size / chunk > 20000) continue;
+      const Buffer stage(Memory::device, 2, Relay::stage_bytes(size, chunk));
+      transfer.reset(size);
+      Relay relay(transfer, stage, size, chunk);
+      time_lanes({relay.lane()}, 2);
+      CHECK_EQ(transfer.wrong_bytes(size), 0u);
+    }
+  }
+}
+
+TEST(a_relay_passes_through_its_stage) {
+  const Transfer transfer(0, 1, capacity_bytes);
+  const PeerAccess in(0, 2), out(2, 1);
+  const Buffer stage(Memory::device, 2, 2 * 4096);
+  Relay relay(transfer, stage, 4 * 4096, 4096);
+  time_lanes({relay.lane()}, 1);
+  const std::byte* last_two_chunks = transfer.source(2 * 4096).address();
+  CHECK(std::equal(last_two_chunks, last_two_chunks + 2 * 4096, stage.as<std::byte>()));
+}
+
+TEST(the_next_family_is_made_after_the_last_is_gone) {
+  struct Counted {
+    explicit Counted(int& alive) : alive(&alive) { ++alive; }
+    Counted(Counted&& other) noexcept : alive(std::exchange(other.alive, nullptr)) {}
+    ~Counted() {
+      if (alive) --*alive;
+    }
+    int* alive;
+  };
+  int alive = 0, made = 0;
+  const auto make = [&] {
+    CHECK_EQ(alive, 0);
+    ++made;
+    return Counted(alive);
+  };
+  auto workspace = Workspace::shared();
+  CHECK_EQ(workspace, Workspace::shared());
+  for (const char* family : {"a", "a", "b", "a"})
+    workspace->of<Counted>(family, make);
+  CHECK_EQ(made, 3);
+  workspace.reset();
+  CHECK_EQ(alive, 0);
+}
+
+TEST(a_family_that_could_not_be_made_is_made_anew) {
+  auto workspace = Workspace::shared();
+  CHECK_THROWS(workspace->of<int>("a", []() -> int { throw std::runtime_error("full"); }),
+               std::runtime_error);
+  CHECK_EQ(workspace->of<int>("a", [] { return 7; }), 7);
+}
+
+TEST(needs_beyond_half_of_the_memory_are_refused_with_numbers) {
+  CHECK(!exceeds_memory({{Memory::device, 0, 1 << 20}, {Memory::pinned, 1, 1 << 20}}));
+  const std::uint64_t pebibyte = std::uint64_t{1} << 50;
+  const auto reason = exceeds_memory({{Memory::pageable, 0, pebibyte}});
+  CHECK(reason && reason->find("1.05e+06 GiB") != std::string::npos);
+  const auto needs = [](std::uint64_t size) { return std::vector<Need>{{Memory::device, 0, size}}; };
+  CHECK_EQ(largest_fitting({4, pebibyte, 4096}, needs), 4096u);
+  CHECK_EQ(largest_fitting({pebibyte}, needs), 0u);
+}
