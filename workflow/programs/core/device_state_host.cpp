@@ -1,0 +1,12 @@
+#include "core/device_state.hpp"
+
+namespace weft {
+
+struct DeviceStates::Reading {};
+
+DeviceStates::DeviceStates(const std::vector<int>& devices) : devices_(devices) {}
+DeviceStates::~DeviceStates() = default;
+
+Json DeviceStates::json() const { return Json::array(); }
+
+}  // namespace weft
