@@ -9,13 +9,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# OpenMPI: permitted as root, a container's only user; without the OFI component, whose start takes a second.
+# OpenMPI: permitted as root, a container's only user; without the OFI component, whose start takes a second; with
+# its own libraries before those of a module, which have the same names.
 MPI_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "^ofi,uct",
     "OMPI_MCA_mtl": "^ofi",
+    "LD_LIBRARY_PATH": ":".join(
+        [f"{ROOT}/.venv/lib", f"{ROOT}/.venv/lib/openmpi", os.environ.get("LD_LIBRARY_PATH", "")]
+    ).rstrip(":"),
 }
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
