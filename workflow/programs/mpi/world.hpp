@@ -1,8 +1,11 @@
-// The MPI world of a program: initialisation in the right order, geometry seen and asked for, agreement among ranks.
+// The MPI world of a program: initialisation in the right order, geometry seen and asked for, agreement among
+// ranks.
 #pragma once
 
 #include <mpi.h>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,31 +20,10 @@ namespace weft {
 /// Throws CallError with rank, call, file, line and the library's words.
 void check_mpi(int status, const char* call, const char* file, int line);
 
-/// MPI_Init to MPI_Finalize. The device of a rank is chosen from the launcher's local rank *before* MPI_Init: with
-/// MPI first, OpenMPI's smcuda silently loses CUDA IPC.
-class World : public Team {
+/// The ranks of a communicator as a team; its rank 0 leads.
+class RankTeam : public Team {
  public:
-  World(int& argc, char**& argv);
-  ~World() override;
-
-  int rank() const;
-  int size() const;
-  int local_rank() const;
-  int device() const;                       ///< this rank's device: local rank modulo device count
-  int nodes() const;
-  const std::string& host(int rank) const;
-  int device_of(int rank) const;
-  MPI_Comm communicator() const { return MPI_COMM_WORLD; }
-
-  /// environment.geometry.
-  Json geometry() const;
-  /// Adds --expect-ranks and --expect-nodes; check throws UsageError when the world is another one, e.g. N singletons.
-  static void declare(Options& options);
-  void check_geometry(const Options& options) const;
-  /// environment.software of the MPI library: mpi_library, mpi_standard, mpi_cuda_aware.
-  Json software() const;
-  /// Whether the library takes device buffers; the host backend's are plain memory, so always.
-  bool takes_device_buffers() const;
+  explicit RankTeam(MPI_Comm communicator) : communicator_(communicator) {}
 
   bool leads() const override;
   double leaders(double value) override;
@@ -49,10 +31,83 @@ class World : public Team {
   double sum(double value) override;
   void barrier() override;
 
+  MPI_Comm communicator() const { return communicator_; }
+
+ protected:
+  MPI_Comm communicator_;
+};
+
+/// Some ranks of the world, in the order given, as a team of their own; made and destroyed by its members
+/// alone.
+class Subteam : public RankTeam {
+ public:
+  explicit Subteam(const std::vector<int>& ranks);
+  ~Subteam() override;
+  Subteam(const Subteam&) = delete;
+  Subteam& operator=(const Subteam&) = delete;
+};
+
+/// MPI_Init to MPI_Finalize. The device of a rank is chosen from the launcher's local rank *before* MPI_Init:
+/// with MPI first, OpenMPI's smcuda silently loses CUDA IPC.
+class World : public RankTeam {
+ public:
+  World(int& argc, char**& argv);
+  ~World() override;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  int local_rank() const { return local_ranks_[rank_]; }
+  int device() const { return device_of(rank_); }  ///< this rank's device: local rank modulo device count
+  int nodes() const { return nodes_; }
+  const std::string& host(int rank) const { return hosts_[rank]; }
+  int device_of(int rank) const;
+
+  /// environment.geometry.
+  Json geometry() const;
+  /// Adds --expect-ranks and --expect-nodes; check throws UsageError when the world is another one, e.g. N
+  /// singletons.
+  static void declare(Options& options);
+  void check_geometry(const Options& options) const;
+  /// environment.software of the MPI library: mpi_library, mpi_standard, mpi_cuda_aware.
+  Json software() const;
+  /// Whether the library takes device buffers; the host backend's are plain memory, so always.
+  bool takes_device_buffers() const;
+
+  /// Rank 0; of processes that a launcher started and that MPI did not join, the first.
+  bool leads() const override;
+
+  /// Waits for all ranks like a barrier, but asleep most of the time, so that ranks without work leave their
+  /// core to those that have some. Wakes within a millisecond.
+  void wait_idle() const;
+
+  /// Runs `prepare` on every rank; when it throws on any, every rank throws what the lowest such rank threw.
+  /// `prepare` must not communicate.
+  void prepare_together(const std::function<void()>& prepare);
+
+  /// Runs an action in which ranks wait for each other. When it throws, the other ranks would wait forever:
+  /// says why and ends all ranks (MPI_Abort).
+  template <class Action>
+  auto communicate(Action action) const {
+    try {
+      return action();
+    } catch (const std::exception& exception) {
+      abort(exception.what());
+    }
+  }
+  [[noreturn]] void abort(const std::string& message) const;
+
  private:
-  int rank_ = 0, size_ = 1, local_rank_ = 0, nodes_ = 1;
-  std::vector<std::string> hosts_;
-  std::vector<int> devices_;
+  void join(int launched_local_rank, int device_count);
+
+  int rank_ = 0, size_ = 1, nodes_ = 1;
+  int launched_rank_ = 0;             ///< what the launcher calls this rank
+  std::optional<int> launched_size_;  ///< how many processes the launcher started
+  std::vector<std::string> hosts_;    ///< of each rank, as the next two
+  std::vector<int> local_ranks_;      ///< the launcher's, MPI's where it gives none
+  std::vector<int> device_counts_;    ///< cuda backend only: chosen before MPI_Init
+  std::string problem_;               ///< what is wrong with the launch, told by check_geometry
 };
 
 }  // namespace weft
