@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# OpenMPI: permitted as root, a container's only user; without the OFI component, whose start takes a second; with
+# OpenMPI: permitted as root, a container's only user; without the OFI component, whose start takes a second;
 # its own libraries before those of a module, which have the same names.
 MPI_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
