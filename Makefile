@@ -23,8 +23,8 @@ export PYTHON CXX TOOLCHAIN CUDA_ARCHITECTURES
 quote = '$(subst ','\'',$(1))'
 
 WEFT = PYTHONPATH=workflow .venv/bin/python -m weft
-RESULTS = results/$(SYSTEM)/$(CAMPAIGN)
-in_results = $(call quote,$(RESULTS)/$(1))
+results = results/$(SYSTEM)/$(CAMPAIGN)
+in_results = $(call quote,$(results)/$(1))
 
 help: ## This text
 	@echo "Weft measures GPU interconnects. make TARGET [VARIABLE=value]:"
@@ -46,11 +46,12 @@ cuda: ## Builds the programs for the CUDA backend into build/cuda/bin; needs no 
 campaign: setup ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
 	@$(WEFT) campaign --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --profile $(call quote,$(PROFILE)) $(SNAKEMAKE)
 
-report: setup ## Draws the report anew from the records in RESULTS, by default results/SYSTEM/CAMPAIGN
+report: setup ## Draws the report anew from the records in results/SYSTEM/CAMPAIGN
 	@$(WEFT) table --records $(call in_results,records) --output $(call in_results,table.parquet) \
 	  --problems $(call in_results,problems.json)
 	@$(WEFT) report --table $(call in_results,table.parquet) --problems $(call in_results,problems.json) \
-	  $(if $(wildcard $(RESULTS)/config.resolved.yaml),--config $(call in_results,config.resolved.yaml)) \
+	  $(if $(wildcard $(results)/config.resolved.yaml),--config $(call in_results,config.resolved.yaml)) \
+	  --title $(call quote,$(SYSTEM)/$(CAMPAIGN)) \
 	  --output $(call in_results,report.html) --figures $(call in_results,figures)
 
 test: ## Runs every test that this machine can run, and names those it cannot
