@@ -10,13 +10,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
-# A compiler newer than those that CI knows may warn of more: a user's build must not break on it.
-set(weft_known_compiler OFF)
-if((CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
-   OR (CMAKE_CXX_COMPILER_ID STREQUAL Clang AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 20))
-  set(weft_known_compiler ON)
+# Another compiler than CI's may warn of more, and a user's build must not break on that.
+set(weft_compiler_of_ci OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
+  set(weft_compiler_of_ci ON)
 endif()
-option(WEFT_WARNINGS_ARE_ERRORS "Treat every warning as an error" ${weft_known_compiler})
+option(WEFT_WARNINGS_ARE_ERRORS "Treat every warning as an error" ${weft_compiler_of_ci})
 
 add_library(weft_options INTERFACE)
 target_include_directories(weft_options INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
