@@ -16,19 +16,20 @@ namespace weft {
 /// What a case that ran has to say. The driver adds outcome, identity and the members the schema derives.
 struct Measurement {
   TimeSummary time;
-  double time_scale = 1.0;                 ///< e.g. 0.5: half of a ping-pong
-  const char* timer = "device_events";     ///< or "host_clock"
-  std::optional<double> payload_bytes;     ///< moved per operation: bandwidth = payload_bytes / scaled median time
-  std::uint64_t wrong = 0;                 ///< bytes or elements; > 0 makes the outcome `wrong`
-  Json extra = Json::object();             ///< further members of the record, e.g. bus_bandwidth_bytes_per_s
+  double time_scale = 1.0;              ///< e.g. 0.5: half of a ping-pong
+  const char* timer = "device_events";  ///< or "host_clock"
+  std::optional<double>
+      payload_bytes;            ///< moved per operation: bandwidth = payload_bytes / scaled median time
+  std::uint64_t wrong = 0;      ///< bytes or elements; > 0 makes the outcome `wrong`
+  Json extra = Json::object();  ///< further members of the record, e.g. bus_bandwidth_bytes_per_s
 };
 
 /// One point of a benchmark's axes.
 struct Case {
-  Json identity;                                                ///< the axes' values, in the record as they stand
-  std::string label;                                            ///< for the progress line: "0->1 64MiB write"
-  std::vector<int> devices;                                     ///< whose state is read before and after
-  std::function<std::optional<std::string>()> unsupported;      ///< why it cannot run here; may be empty
+  Json identity;                                            ///< the axes' values, in the record as they stand
+  std::string label;                                        ///< for the progress line: "0->1 64MiB write"
+  std::vector<int> devices;                                 ///< whose state is read before and after
+  std::function<std::optional<std::string>()> unsupported;  ///< why it cannot run here; may be empty
   std::function<Measurement()> run;
 };
 
@@ -43,13 +44,14 @@ struct Run {
 };
 
 struct Benchmark {
-  std::string key;        ///< "copy"; recorded as "p2p.copy"
-  std::string sentence;   ///< what it measures and how, one sentence
+  std::string key;       ///< "copy"; recorded as "p2p.copy"
+  std::string sentence;  ///< what it measures and how, one sentence
   std::vector<Axis> axes;
   std::function<std::vector<Case>(const Run&)> cases;
 };
 
-/// Registers a benchmark from a static initialiser: `static const Registered copy{{"copy", "...", {...}, cases}};`
+/// Registers a benchmark from a static initialiser: `static const Registered copy{{"copy", "...", {...},
+/// cases}};`
 struct Registered {
   explicit Registered(Benchmark benchmark);
 };

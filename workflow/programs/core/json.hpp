@@ -29,7 +29,8 @@ class Json {
   Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json()) {}
   template <class T>
   Json(const std::vector<T>& values) : kind_(Kind::array) {
-    for (const auto& value : values) push(Json(value));
+    for (const auto& value : values)
+      push(Json(value));
   }
 
   static Json object(std::initializer_list<std::pair<std::string, Json>> members = {});

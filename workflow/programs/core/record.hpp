@@ -14,8 +14,8 @@ namespace weft {
 enum class Outcome { measured, unsupported, wrong, failed };
 const char* to_string(Outcome outcome);
 
-/// Writes one record file. Nothing is left under the final name unless finish() was called; the partial file is removed
-/// when the writer is destroyed without finish(), and kept when the process dies.
+/// Writes one record file. Nothing is left under the final name unless finish() was called; the partial file
+/// is removed when the writer is destroyed without finish(), and kept when the process dies.
 class RecordWriter {
  public:
   /// Throws UsageError when the file cannot be written.

@@ -14,12 +14,13 @@
 namespace weft {
 
 struct SamplerOptions {
-  double precision = 0.02;       ///< half width of the interval, relative to the median
+  double precision = 0.02;  ///< half width of the interval, relative to the median
   double confidence = 0.95;
   std::size_t min_samples = 20;
   std::size_t max_samples = 10000;
-  double budget_s = 0.5;         ///< of one measurement, warm-up included
-  double min_sample_s = 20e-6;   ///< operations are batched until one sample lasts this long, against timer resolution
+  double budget_s = 0.5;  ///< of one measurement, warm-up included
+  double min_sample_s =
+      100e-6;  ///< operations are batched until a sample lasts this long: 200 x 0.5 us of an event
   bool keep_samples = false;
 };
 
@@ -38,21 +39,23 @@ struct TimeSummary {
   std::size_t operations_total = 0;  ///< every operation executed, warm-up and calibration included
   bool converged = false;
   StoppedBy stopped_by = StoppedBy::precision;
-  std::vector<double> samples_s;     ///< in the order taken
+  std::vector<double> samples_s;  ///< in the order taken
 
   /// `per_operation` scales times, e.g. 0.5 for one way of a ping-pong.
   Json json(bool keep_samples, double scale = 1.0) const;
 };
 
-/// Runs `operations` operations back to back and returns the seconds they took together. On every rank of a team the
-/// value returned must be the same (the team's maximum), so that all decide alike.
+/// Runs `operations` operations back to back and returns the seconds they took together. On every rank of a
+/// team the value returned must be the same (the team's maximum), so that all decide alike.
 using Batch = std::function<double(std::size_t operations)>;
 
-/// Times an operation until the interval of the median is precise enough, the budget is spent or the sample limit reached:
-/// calibrates operations per sample, warms up until steady, then samples. The interval is looked at on a geometric schedule
-/// of sample counts only, since looking after every sample would stop on lucky streaks.
-/// `clock_s` gives the time for the budget (tests replace it); the team's leader decides when it is spent.
+/// Times an operation until the interval of the median is precise enough, the budget is spent or the sample
+/// limit reached: calibrates operations per sample, warms up until steady, then samples. The interval is
+/// looked at on a geometric schedule of sample counts only, since looking after every sample would stop on
+/// lucky streaks. `clock_s` gives the time for the budget (tests replace it); the team's leader decides when
+/// it is spent.
 TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team,
-                   const std::function<double()>& clock_s = {}, std::size_t max_operations_per_sample = 1 << 20);
+                   const std::function<double()>& clock_s = {},
+                   std::size_t max_operations_per_sample = 1 << 20);
 
 }  // namespace weft

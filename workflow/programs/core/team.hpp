@@ -1,9 +1,11 @@
 // Agreement among the processes of a run: the driver and the sampler decide alike on every rank, or nobody would.
 #pragma once
 
+#include <string>
+
 namespace weft {
 
-/// The single-process case; the MPI programs pass their own (mpi/world.hpp).
+/// The single-process case; the MPI programs pass their own (mpi/world.hpp). Every call is made by all members.
 class Team {
  public:
   virtual ~Team() = default;
@@ -15,6 +17,8 @@ class Team {
   virtual double maximum(double value) { return value; }
   /// The sum, on every member.
   virtual double sum(double value) { return value; }
+  /// The words of the first member whose words are not empty, on every member; empty when none has any.
+  virtual std::string words(const std::string& mine) { return mine; }
   virtual void barrier() {}
 };
 

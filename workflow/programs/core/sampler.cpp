@@ -1,0 +1,177 @@
+#include "core/sampler.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+namespace weft {
+
+namespace {
+
+constexpr std::size_t warmup_window = 5;
+constexpr double warmup_share_of_budget = 0.25;
+constexpr std::size_t least_samples = 3;
+constexpr double schedule_ratio = 1.5;
+
+double steady_clock_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Takes samples and knows what they cost: the part of sampling that is the same from calibration to the end.
+class Sampling {
+ public:
+  Sampling(const SamplerOptions& options, const Batch& batch, Team& team,
+           const std::function<double()>& clock_s)
+      : options_(options), batch_(batch), team_(team), clock_s_(clock_s), start_s_(clock_s()) {}
+
+  double take(std::size_t operations) {
+    operations_total_ += operations;
+    return batch_(operations);
+  }
+
+  /// Whether that share of the budget is spent; the leader's clock decides for all.
+  bool spent(double share_of_budget = 1) {
+    return team_.leaders(clock_s_() - start_s_) >= share_of_budget * options_.budget_s;
+  }
+
+  /// Doubles the operations of a sample until it lasts long enough. A sample that does is taken twice: the
+  /// first of its kind may have paid for a cold start.
+  std::size_t calibrate(std::size_t max_operations) {
+    std::size_t operations = 1;
+    while (operations < max_operations) {
+      if (take(operations) >= options_.min_sample_s) {
+        if (spent(warmup_share_of_budget) || take(operations) >= options_.min_sample_s) break;
+      }
+      if (spent()) break;
+      operations = std::min(2 * operations, max_operations);
+    }
+    return operations;
+  }
+
+  std::size_t warm_up(std::size_t operations);
+  StoppedBy measure(TimeSummary& summary);
+
+  std::size_t operations_total() const { return operations_total_; }
+
+ private:
+  const SamplerOptions& options_;
+  const Batch& batch_;
+  Team& team_;
+  const std::function<double()>& clock_s_;
+  double start_s_;
+  std::size_t operations_total_ = 0;
+};
+
+/// Windows of five samples, until the median of one lies within the range of the one before, or closer to its
+/// median than half the precision asked for. It is the criterion of Georges, Buytaert & Eeckhout (OOPSLA
+/// 2007, sec. 3.2), variation within a window of iterations, made robust: a coefficient of variation never
+/// settles where single samples are disturbed. At most a quarter of the budget is spent on it.
+std::size_t Sampling::warm_up(std::size_t operations) {
+  std::vector<double> before, window;
+  before.reserve(warmup_window);
+  window.reserve(warmup_window);
+  std::size_t samples = 0;
+  while (!spent(warmup_share_of_budget)) {
+    window.push_back(take(operations));
+    ++samples;
+    if (window.size() < warmup_window) continue;
+    std::sort(window.begin(), window.end());
+    if (!before.empty()) {
+      const double now_s = median(window), earlier_s = median(before);
+      const bool within = now_s >= before.front() && now_s <= before.back();
+      if (within || std::abs(now_s - earlier_s) <= options_.precision / 2 * earlier_s) break;
+    }
+    before.swap(window);
+    window.clear();
+  }
+  return samples;
+}
+
+StoppedBy Sampling::measure(TimeSummary& summary) {
+  const std::size_t limit = std::max<std::size_t>(options_.max_samples, 1);
+  const std::size_t first_look = std::min(std::max(options_.min_samples, least_samples), limit);
+  std::vector<double>& samples_s = summary.samples_s;
+  samples_s.reserve(std::min<std::size_t>(limit, 1 << 16));
+  std::size_t next_look = first_look;
+  const double operations = static_cast<double>(summary.operations_per_sample);
+  for (;;) {
+    samples_s.push_back(take(summary.operations_per_sample) / operations);
+    if (samples_s.size() == next_look) {
+      std::vector<double> sorted = samples_s;
+      std::sort(sorted.begin(), sorted.end());
+      const Interval interval = median_interval(sorted, options_.confidence);
+      if (interval.high - interval.low <= 2 * options_.precision * median(sorted))
+        return StoppedBy::precision;
+      next_look = static_cast<std::size_t>(std::ceil(schedule_ratio * static_cast<double>(next_look)));
+    }
+    if (samples_s.size() >= limit) return StoppedBy::sample_limit;
+    if (samples_s.size() >= std::min(least_samples, limit) && spent()) return StoppedBy::time_budget;
+  }
+}
+
+}  // namespace
+
+const char* to_string(StoppedBy stopped_by) {
+  switch (stopped_by) {
+  case StoppedBy::precision:
+    return "precision";
+  case StoppedBy::time_budget:
+    return "time_budget";
+  case StoppedBy::sample_limit:
+    return "sample_limit";
+  }
+  throw std::logic_error("no such reason to stop");
+}
+
+TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team,
+                   const std::function<double()>& clock_s, std::size_t max_operations_per_sample) {
+  const std::function<double()> clock = clock_s ? clock_s : steady_clock_s;
+  Sampling sampling(options, batch, team, clock);
+  TimeSummary summary;
+  summary.operations_per_sample = sampling.calibrate(std::max<std::size_t>(max_operations_per_sample, 1));
+  summary.warmup_samples = sampling.warm_up(summary.operations_per_sample);
+  summary.stopped_by = sampling.measure(summary);
+  summary.operations_total = sampling.operations_total();
+
+  std::vector<double> sorted = summary.samples_s;
+  std::sort(sorted.begin(), sorted.end());
+  summary.samples = sorted.size();
+  summary.median_s = median(sorted);
+  if (!(summary.median_s > 0)) throw std::runtime_error("the operation is too short to be timed");
+  summary.interval_s = median_interval(sorted, options.confidence);
+  // Few samples: even the range of all holds the median with less than the confidence asked for.
+  summary.confidence = std::min(options.confidence, 1 - std::exp2(1 - static_cast<double>(summary.samples)));
+  summary.converged =
+      summary.confidence == options.confidence &&
+      summary.interval_s.high - summary.interval_s.low <= 2 * options.precision * summary.median_s;
+  return summary;
+}
+
+Json TimeSummary::json(bool keep_samples, double scale) const {
+  std::vector<double> sorted = samples_s;
+  std::sort(sorted.begin(), sorted.end());
+  Json quantiles = Json::object();
+  const std::pair<const char*, double> named[] = {{"min", 0},    {"p01", 0.01}, {"p05", 0.05}, {"p25", 0.25},
+                                                  {"p75", 0.75}, {"p95", 0.95}, {"p99", 0.99}, {"max", 1}};
+  for (const auto& [name, q] : named)
+    quantiles.set(name, scale * quantile(sorted, q));
+  const bool interval = confidence > 0;  // one sample has none
+  Json result = Json::object({{"median", scale * median_s},
+                              {"ci_low", interval ? Json(scale * interval_s.low) : Json()},
+                              {"ci_high", interval ? Json(scale * interval_s.high) : Json()},
+                              {"confidence", interval ? Json(confidence) : Json()},
+                              {"samples", samples},
+                              {"operations_per_sample", operations_per_sample},
+                              {"warmup_samples", warmup_samples},
+                              {"converged", converged},
+                              {"stopped_by", to_string(stopped_by)},
+                              {"quantiles", quantiles}});
+  if (!keep_samples) return result;
+  Json values = Json::array();
+  for (const double value_s : samples_s)
+    values.push(scale * value_s);
+  return result.set("values", values);
+}
+
+}  // namespace weft
