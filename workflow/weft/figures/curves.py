@@ -1,0 +1,229 @@
+"""Curves against size: median, band of the within-run interval, faint marks of the single runs, the limit as a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Outline
+
+from weft.figures import quantities as q
+from weft.figures import style
+from weft.figures.measures import Measure, unit_of
+
+MARKS_PER_POINT = 8
+DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)))
+
+
+@dataclass
+class Curves:
+    """What draw needs: columns panel, line and the x axis in both frames.
+
+    points: one row a panel, line and x, from pool; marks: one row a run; colours: line -> colour; dashes: line -> dash.
+    """
+
+    points: pd.DataFrame
+    marks: pd.DataFrame
+    measure: Measure
+    colours: dict[str, str]
+    dashes: dict[str, Any] = field(default_factory=dict)
+    x: str = "size_bytes"
+    x_label: str = "size"
+    log_y: bool = False
+    limits: bool = True
+    columns: int = 2
+    panel_height: float = 2.45
+    verticals: dict[str, list[tuple[float, str]]] = field(default_factory=dict)
+
+
+def pool(frame: pd.DataFrame, by: Sequence[str], measure: Measure) -> pd.DataFrame:
+    """Combined configurations (see dataset.combine) that share the columns `by`, as one point each.
+
+    value, low and high: medians over the configurations of the value and of its within-run interval; min and max: of
+    all runs; configurations, runs, limit, efficiency.
+    """
+    low, high = (measure.companion(w) for w in ("low", "high"))
+    least, most = (measure.companion(w) for w in ("run_min", "run_max"))
+    wanted = {"value": (measure.column, "median"), "low": (low, "median"), "high": (high, "median"),
+              "min": (least, "min"), "max": (most, "max"), "configurations": (measure.column, "size"),
+              "runs": ("runs", "sum")}  # fmt: skip
+    if "limit_bytes_per_s" in frame:
+        wanted["limit"] = ("limit_bytes_per_s", "median")
+    if "efficiency" in frame:
+        wanted["efficiency"] = ("efficiency", "median")
+    grouped = frame.groupby(list(by), observed=True, dropna=False, sort=True).agg(**wanted)
+    return grouped.reset_index()
+
+
+def thin(runs: pd.DataFrame, by: Sequence[str], column: str) -> pd.DataFrame:
+    """At most MARKS_PER_POINT rows of each group: least, greatest and evenly spaced ranks between."""
+    if runs.empty:
+        return runs
+    group = runs.groupby(list(by), observed=True, dropna=False, sort=True).ngroup().to_numpy()
+    order = np.lexsort((runs[column].to_numpy(), group))
+    sizes = np.bincount(group)
+    rank = np.arange(len(runs)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    n = np.repeat(sizes, sizes)
+    steps = np.minimum(n, MARKS_PER_POINT) - 1
+    slot = np.floor(rank * steps / np.maximum(n - 1, 1) + 1e-9)
+    previous = np.floor((rank - 1) * steps / np.maximum(n - 1, 1) + 1e-9)
+    return runs.iloc[np.sort(order[(rank == 0) | (slot != previous)])]
+
+
+def draw(curves: Curves) -> Canvas:
+    """One panel for each value of `panel`, one line for each of `line`; a legend above all."""
+    points = curves.points
+    panels = list(points["panel"].astype(object).drop_duplicates())
+    lines = [line for line in curves.colours if (points["line"] == line).any()]
+    columns = min(curves.columns, len(panels))
+    rows = -(-len(panels) // columns)
+    width = 7.7 if columns > 1 or len(panels) == 1 else 5.0
+    legend_rows = -(-len(lines) // _legend_columns(lines, width)) if len(lines) > 1 else 0
+    titled = len(panels) > 1 or bool(str(panels[0]))
+    top = 0.2 * legend_rows + (0.3 if titled else 0.12)
+    height = top + rows * curves.panel_height + (rows - 1) * 0.3
+    canvas = Canvas(figsize=(width, height))
+    axes = canvas.subplots(rows, columns, squeeze=False, sharex=True)
+    scale, unit = unit_of(curves.measure, points["value"])
+    shared = curves.log_y or _same_scale(points)
+    in_words = curves.measure.units is q.TIME_UNITS
+    left = 0.7 if in_words else 0.62
+    limits = _drawn_limits(points) if curves.limits else {}
+    for position, ax in enumerate(axes.ravel()):
+        if position >= len(panels):
+            ax.set_visible(False)
+            continue
+        name = panels[position]
+        here = points[points["panel"] == name]
+        _panel(ax, here, curves.marks[curves.marks["panel"] == name], curves, scale, lines)
+        if titled:
+            ax.set_title(str(name))
+        group = points if shared else here
+        _axes(ax, group, curves, scale, [v for p in (panels if shared else [name]) for v, _ in limits.get(p, [])])
+        _limit_lines(ax, limits.get(name, []), scale, unit)
+        _verticals(ax, curves.verticals.get(str(name), []))
+        if position % columns == 0:
+            ax.set_ylabel(curves.measure.name if in_words else f"{curves.measure.name}, {unit}")
+        ax.tick_params(labelleft=not shared or position % columns == 0)
+        last = position + columns >= len(panels)
+        ax.tick_params(labelbottom=last)
+        if last:
+            ax.set_xlabel(curves.x_label)
+    canvas.subplots_adjust(left=left / width, right=1 - 0.18 / width, top=1 - top / height, bottom=0.46 / height,
+                           wspace=0.1 if shared else 0.2, hspace=0.22 if titled else 0.12)
+    if legend_rows:
+        handles = [axes[0, 0].plot([], [], color=curves.colours[n], ls=curves.dashes.get(n, "-"))[0] for n in lines]
+        canvas.legend(handles, lines, loc="upper left", ncols=_legend_columns(lines, width), borderaxespad=0,
+                      bbox_to_anchor=(left / width, 1 - 0.02 / height), borderpad=0)
+    return canvas
+
+
+def _legend_columns(lines: Sequence[str], width: float) -> int:
+    return max(1, min(len(lines), int((width - 0.8) / (0.085 * max(len(n) for n in lines) + 0.42))))
+
+
+def _same_scale(points: pd.DataFrame) -> bool:
+    tops = points.groupby("panel", observed=True)["value"].max()
+    return bool(len(tops) < 2 or tops.max() < 4 * tops.min())
+
+
+def _drawn_limits(points: pd.DataFrame) -> dict[object, list[tuple[float, str]]]:
+    """Panel -> limits worth a line: (bytes/s, the lines it holds for); those beyond three times the data are left out."""
+    found: dict[object, list[tuple[float, str]]] = {}
+    if "limit" not in points:
+        return found
+    for name, here in points.dropna(subset="limit").groupby("panel", observed=True):
+        ceiling = 3 * here["value"].max()
+        grouped = here.groupby("limit")["line"].agg(lambda s: list(dict.fromkeys(map(str, s))))
+        every = here["line"].nunique()
+        found[name] = [(limit, "" if len(of) == every else ", ".join(of)) for limit, of in grouped.items() if limit <= ceiling]
+    return found
+
+
+def _panel(ax: Any, points: pd.DataFrame, marks: pd.DataFrame, curves: Curves, scale: float, lines: Sequence[str]) -> None:
+    for line in lines:
+        colour, of = curves.colours[line], points[points["line"] == line].sort_values(curves.x)
+        runs = marks[marks["line"] == line]
+        if len(runs):
+            dots(ax, runs[curves.x].to_numpy(float), runs[curves.measure.run_column].to_numpy(float) / scale, colour)
+        if of.empty:
+            continue
+        x = of[curves.x].to_numpy(float)
+        if of["low"].notna().any():
+            ax.fill_between(x, of["low"] / scale, of["high"] / scale, color=colour, alpha=0.22, lw=0)
+        ax.plot(x, of["value"] / scale, color=colour, ls=curves.dashes.get(line, "-"), marker="o",
+                markersize=2.6 if len(of) < 20 else 0, mew=0)
+
+
+def dots(ax: Any, x: np.ndarray, y: np.ndarray, colour: str) -> None:
+    """Faint round marks as one path of zero-length strokes: a few bytes each in the SVG."""
+    kept = np.isfinite(x) & np.isfinite(y) & (y > 0)
+    vertices = np.repeat(np.column_stack([x[kept], y[kept]]), 2, axis=0)
+    codes = np.tile([Outline.MOVETO, Outline.LINETO], kept.sum())
+    if len(vertices):
+        ax.add_patch(PathPatch(Outline(vertices, codes), fill=False, edgecolor=colour, lw=3, alpha=0.35, capstyle="round"))
+
+
+def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: Sequence[float]) -> None:
+    low, high = float(points["min"].min()) / scale, float(points["max"].max()) / scale
+    if curves.log_y:
+        ax.set_yscale("log")
+        ax.set_ylim(low / 1.4, high * 1.5)
+        ax.yaxis.set_major_formatter(lambda v, _: f"{v:g}")
+        ax.minorticks_off()
+    else:
+        ax.set_ylim(0, max([high * 1.06, *(1.09 * v / scale for v in limits)]))
+    if curves.measure.units is q.TIME_UNITS:
+        ax.yaxis.set_major_formatter(lambda v, _: time_tick(v * scale))
+    if curves.x == "size_bytes":
+        size_axis(ax, points["size_bytes"])
+    else:
+        values = sorted(points[curves.x].unique())
+        ax.set_xlim(values[0] - 0.3, values[-1] + 0.3)
+        ax.set_xticks(values, [f"{v:g}" for v in values])
+
+
+def time_tick(seconds: float) -> str:
+    """A round time for an axis: 100 µs, 1 ms."""
+    scale, unit = next(((s, u) for s, u in q.TIME_UNITS if seconds >= 0.9995 * s), q.TIME_UNITS[-1])
+    return f"{seconds / scale:.3g} {unit}"
+
+
+def size_axis(ax: Any, sizes: pd.Series) -> None:
+    """Logarithmic axis of sizes, ticks at powers of two named in KiB and MiB."""
+    low, high = float(sizes.min()), float(sizes.max())
+    ax.set_xscale("log", base=2)
+    ax.set_xlim(low / 1.4, high * 1.4)
+    first, last = math.ceil(math.log2(low) - 0.01), math.floor(math.log2(high) + 0.01)
+    step = next(s for s in (1, 2, 4, 5, 6, 8, 10, 15, 20, 40) if (last - first) / s <= 6 or s == 40)
+    ticks = [2.0**e for e in range(first, last + 1, step)] or [low]
+    ax.set_xticks(ticks, [q.size(t).replace(q.NO_BREAK, " ") for t in ticks])
+    ax.minorticks_off()
+
+
+def _limit_lines(ax: Any, limits: Sequence[tuple[float, str]], scale: float, unit: str) -> None:
+    previous = -math.inf
+    top = ax.get_ylim()[1]
+    for limit, of in sorted(limits):
+        value = limit / scale
+        ax.axhline(value, color=style.LIMIT, lw=0.9, ls=(0, (4, 2)))
+        if value - previous > 0.075 * top:
+            text = f"limit {q.number(value)} {unit}" + (f" ({of})" if of and len(of) < 26 else "")
+            ax.annotate(text, (0, value), xycoords=("axes fraction", "data"), xytext=(3, 2.5), textcoords="offset points",
+                        fontsize=7.5, color=style.LIMIT)
+            previous = value
+
+
+def _verticals(ax: Any, verticals: Sequence[tuple[float, str]]) -> None:
+    for row, (x, text) in enumerate(sorted(verticals)):
+        ax.axvline(x, color=style.MUTED, lw=0.8, ls=(0, (1, 1.5)))
+        low, high = ax.get_xlim()
+        right = math.log(x / low) > 0.6 * math.log(high / low)
+        ax.annotate(text, (x, 1), xycoords=("data", "axes fraction"), xytext=(-3 if right else 3, -3 - 9 * (row % 3)),
+                    va="top", ha="right" if right else "left", textcoords="offset points", fontsize=7.2, color=style.INK)

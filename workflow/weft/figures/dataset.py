@@ -1,0 +1,142 @@
+"""What figures are drawn from: the table of one campaign, read a subject at a time, repeats combined."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from weft.columns import AXES, TABLE_SCHEMA
+from weft.errors import BadInput
+from weft.table import METADATA_KEY
+
+# Columns that figures and tables use beside the axes of a configuration.
+VALUES = ("repeat", "time_median_s", "time_ci_low_s", "time_ci_high_s", "confidence", "samples", "converged",
+          "stopped_by", "bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", "message_rate_per_s",
+          "limit_bytes_per_s", "limit_origin", "efficiency", "block_alignment_bytes", "chunk_bytes",
+          "source_host", "destination_host", "nvlink_share", "throttled")  # fmt: skip
+RATES = ("bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", "message_rate_per_s")
+
+
+@dataclass
+class Dataset:
+    """One table.parquet. Frames hold null integers and booleans as NaN, texts as categoricals."""
+
+    path: Path
+    sampling: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            self._schema = pq.read_schema(self.path)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise BadInput(f"{self.path} cannot be read as a table: {error}; make it with `weft table`") from error
+        metadata = (self._schema.metadata or {}).get(METADATA_KEY)
+        if metadata is None or not set(TABLE_SCHEMA.names) <= set(self._schema.names):
+            raise BadInput(f"{self.path} is not a table of this version of Weft; make it anew with `weft table`")
+        self.metadata: dict[str, Any] = json.loads(metadata)
+        self._runs: dict[str, pd.DataFrame] = {}
+        self._configurations: dict[str, pd.DataFrame] = {}
+
+    @cached_property
+    def counts(self) -> pd.DataFrame:
+        """Rows by benchmark, outcome, converged and stopped_by; column rows."""
+        keys = ["benchmark", "outcome", "converged", "stopped_by", "device_backend", "system", "campaign", "repeat"]
+        table = pq.read_table(self.path, columns=keys)
+        grouped = table.group_by(keys).aggregate([([], "count_all")]).to_pandas()
+        return grouped.rename(columns={"count_all": "rows"}).astype({"converged": "object"})
+
+    def benchmarks(self) -> list[str]:
+        """Benchmarks with at least one measured row."""
+        return sorted(self.counts.loc[self.counts["outcome"] == "measured", "benchmark"].astype(str).unique())
+
+    def holes(self, benchmark: str) -> int:
+        """How many rows of a benchmark were not measured."""
+        rows = self.counts[(self.counts["benchmark"] == benchmark) & (self.counts["outcome"] != "measured")]
+        return int(rows["rows"].sum())
+
+    def read(self, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
+        """Columns of the rows that meet a condition."""
+        return _frame(pq.read_table(self.path, columns=columns, filters=where))
+
+    def runs(self, benchmark: str) -> pd.DataFrame:
+        """Measured rows of a benchmark, one a run; columns that are null throughout are left out."""
+        if benchmark not in self._runs:
+            where = (pc.field("benchmark") == benchmark) & (pc.field("outcome") == "measured")
+            columns = [name for name in (*AXES, *VALUES) if name != "benchmark"]
+            table = pq.read_table(self.path, columns=list(dict.fromkeys(columns)), filters=where)
+            kept = [name for name in table.column_names if table[name].null_count < len(table)]
+            self._runs[benchmark] = _frame(table.select(kept))
+        return self._runs[benchmark]
+
+    def configurations(self, benchmark: str) -> pd.DataFrame:
+        """Runs of each configuration combined, one row a configuration; see combine."""
+        if benchmark not in self._configurations:
+            self._configurations[benchmark] = combine(self.runs(benchmark))
+        return self._configurations[benchmark]
+
+    def forget(self) -> None:
+        """Let go of the frames read so far."""
+        self._runs.clear()
+        self._configurations.clear()
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    for index, column in enumerate(table.schema):
+        if pa.types.is_boolean(column.type):
+            table = table.set_column(index, column.name, table[column.name].cast(pa.int8()))
+    return table.to_pandas()
+
+
+def combine(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row a configuration: median of the run medians, its interval and the spread between runs.
+
+    Columns: the axes; runs (how many), time_s, time_low_s and time_high_s (median over runs of the ends of the
+    within-run interval), time_run_min_s and time_run_max_s (least and greatest run median); per rate r likewise r,
+    r_low, r_high, r_run_min, r_run_max; samples (sum), converged (of all runs), limit_bytes_per_s, efficiency.
+    """
+    keys = [name for name in AXES if name in runs]
+    varying = [name for name in keys if runs[name].nunique(dropna=False) > 1]
+    if varying:
+        group = runs.groupby(varying, observed=True, dropna=False, sort=True).ngroup().to_numpy()
+    else:
+        group = np.zeros(len(runs), np.int64)
+    order = np.argsort(group, kind="stable")
+    first = order[np.r_[True, np.diff(group[order]) != 0]] if len(runs) else order
+    by = runs.groupby(group, sort=True)
+    constant = [n for n in ("limit_bytes_per_s", "limit_origin", "block_alignment_bytes", "confidence", "source_host",
+                            "destination_host") if n in runs and n not in keys]  # fmt: skip
+    result = runs.iloc[first][keys + constant].reset_index(drop=True)
+    result["runs"] = by.size().to_numpy()
+    single = bool((result["runs"] == 1).all())
+
+    def column(name: str, how: str) -> np.ndarray:
+        if name not in runs:
+            return np.full(len(result), np.nan)
+        return runs[name].to_numpy()[first] if single else getattr(by[name], how)().to_numpy()
+
+    result["time_s"] = column("time_median_s", "median")
+    result["time_low_s"] = column("time_ci_low_s", "median")
+    result["time_high_s"] = column("time_ci_high_s", "median")
+    result["time_run_min_s"] = column("time_median_s", "min")
+    result["time_run_max_s"] = column("time_median_s", "max")
+    for rate in RATES:
+        if rate in runs:
+            result[rate] = column(rate, "median")
+            result[f"{rate}_low"] = result[rate] * result["time_s"] / result["time_high_s"]
+            result[f"{rate}_high"] = result[rate] * result["time_s"] / result["time_low_s"]
+            result[f"{rate}_run_min"] = column(rate, "min")
+            result[f"{rate}_run_max"] = column(rate, "max")
+    result["samples"] = column("samples", "sum")
+    result["converged"] = column("converged", "min")
+    for name in ("efficiency", "nvlink_share", "chunk_bytes"):
+        if name in runs and name not in keys:
+            result[name] = column(name, "median")
+    return result
