@@ -1,4 +1,6 @@
-"""The columns of the table: one row is one measurement. Names, types and order are the contract with every reader."""
+"""The columns of the table: one row is one measurement. Names, types and order are the contract with every
+reader.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +11,25 @@ _I32, _I64, _F64, _BOOL = pa.int32(), pa.int64(), pa.float64(), pa.bool_()
 
 # Where the row comes from: the file's environment record. published_source and locator: imported files only.
 ORIGIN: dict[str, pa.DataType] = {
-    "file": TEXT, "line": _I32, "program": TEXT, "system": TEXT, "campaign": TEXT, "experiment": TEXT, "repeat": _I32,
+    "file": TEXT, "line": _I32, "program": TEXT, "system": TEXT, "campaign": TEXT, "experiment": TEXT,
+    "repeat": _I32,
     "device_backend": TEXT, "hostname": TEXT, "started_at": TEXT, "weft_commit": TEXT, "weft_dirty": _BOOL,
     "published_source": TEXT, "locator": TEXT,
 }  # fmt: skip
 
 # Keys of a measurement record that are columns as they are (link_class is completed from the topology).
 MEASUREMENT: dict[str, pa.DataType] = {
-    "outcome": TEXT, "reason": TEXT, "benchmark": TEXT, "size_bytes": _I64, "source": _I32, "destination": _I32,
+    "outcome": TEXT, "reason": TEXT, "benchmark": TEXT, "size_bytes": _I64, "source": _I32,
+    "destination": _I32,
     "via": _I32, "device": _I32, "engine": TEXT, "operation": TEXT, "peer_access": _BOOL, "direction": TEXT,
     "memory": TEXT, "method": TEXT, "pattern": TEXT, "chunk_bytes": _I64, "source_rank": _I32,
     "destination_rank": _I32, "source_host": TEXT, "destination_host": TEXT, "ranks": _I32, "nodes": _I32,
-    "placement": TEXT, "gpudirect": _BOOL, "window": _I32, "pairs": _I32, "message_rate_per_s": _F64, "library": TEXT,
-    "in_place": _BOOL, "count": _I64, "datatype": TEXT, "element_bytes": _I32, "reduction": TEXT, "root": _I32,
-    "block_alignment_bytes": _I32, "timer": TEXT, "bandwidth_bytes_per_s": _F64, "bus_bandwidth_bytes_per_s": _F64,
+    "placement": TEXT, "gpudirect": _BOOL, "window": _I32, "pairs": _I32, "message_rate_per_s": _F64,
+    "library": TEXT,
+    "in_place": _BOOL, "count": _I64, "datatype": TEXT, "element_bytes": _I32, "reduction": TEXT,
+    "root": _I32,
+    "block_alignment_bytes": _I32, "timer": TEXT, "bandwidth_bytes_per_s": _F64,
+    "bus_bandwidth_bytes_per_s": _F64,
     "wrong": _I64, "payload_bytes_moved": _I64, "note": TEXT, "link_class": TEXT,
 }  # fmt: skip
 
@@ -37,12 +44,16 @@ QUANTILES: dict[str, str] = {
     name: f"time_{name}_s" for name in ("min", "p01", "p05", "p25", "p75", "p95", "p99", "max")
 }
 
-# Computed here. devices: "0,1,2,3". chunk: "none", "auto" (the best of those tried, named in chunk_bytes) or the bytes.
+# Computed here. devices: "0,1,2,3". chunk: "none", "auto" (the best of those tried, named in chunk_bytes) or
+# the bytes.
 # nvlink_share: bytes sent over NVLink / payload_bytes_moved. efficiency: (bus) bandwidth / limit.
 DERIVED: dict[str, pa.DataType] = {
-    "devices": TEXT, "chunk": TEXT, "bandwidth_ci_low_bytes_per_s": _F64, "bandwidth_ci_high_bytes_per_s": _F64,
-    "limit_bytes_per_s": _F64, "limit_origin": TEXT, "efficiency": _F64, "throttled": _BOOL, "sm_clock_hz_min": _F64,
-    "temperature_c_max": _F64, "ecc_uncorrected_delta": _I64, "nvlink_errors_delta": _I64, "nvlink_share": _F64,
+    "devices": TEXT, "chunk": TEXT, "bandwidth_ci_low_bytes_per_s": _F64,
+    "bandwidth_ci_high_bytes_per_s": _F64,
+    "limit_bytes_per_s": _F64, "limit_origin": TEXT, "efficiency": _F64, "throttled": _BOOL,
+    "sm_clock_hz_min": _F64,
+    "temperature_c_max": _F64, "ecc_uncorrected_delta": _I64, "nvlink_errors_delta": _I64,
+    "nvlink_share": _F64,
 }  # fmt: skip
 
 TABLE_SCHEMA = pa.schema(
@@ -58,15 +69,20 @@ TABLE_SCHEMA = pa.schema(
 # What a configuration is: rows that agree in all of these (null agrees with null) are repeats of each other.
 AXES: tuple[str, ...] = (
     "benchmark", "size_bytes", "source", "destination", "via", "device", "devices", "engine", "operation",
-    "peer_access", "direction", "memory", "method", "pattern", "chunk", "source_rank", "destination_rank", "ranks",
-    "nodes", "placement", "gpudirect", "window", "pairs", "library", "in_place", "count", "datatype", "element_bytes",
+    "peer_access", "direction", "memory", "method", "pattern", "chunk", "source_rank", "destination_rank",
+    "ranks",
+    "nodes", "placement", "gpudirect", "window", "pairs", "library", "in_place", "count", "datatype",
+    "element_bytes",
     "reduction", "root", "link_class",
 )  # fmt: skip
 
-# What makes a row unique: a configuration on one system, campaign, backend and host, in one repeat of the job.
+# What makes a row unique: a configuration on one system, campaign, backend and host, in one repeat of the
+# job.
 IDENTITY_ORIGIN: tuple[str, ...] = ("system", "campaign", "device_backend", "hostname", "repeat")
 
 
 def identity_columns() -> list[str]:
-    """Return the axes columns: rows equal in all of them are the same configuration (group with ``dropna=False``)."""
+    """Return the axes columns: rows equal in all of them are the same configuration (group with
+    ``dropna=False``).
+    """
     return list(AXES)

@@ -53,7 +53,8 @@ _JSON_SCHEMA = pa.schema(
     ]
 )
 
-# Clocks event reasons (nvml.h) that slow a busy device: SW power cap, HW slowdown, SW and HW thermal, HW power brake.
+# Clocks event reasons (nvml.h) that slow a busy device: SW power cap, HW slowdown, SW and HW thermal, HW
+# power brake.
 # The others (idle, application clocks, sync boost, display clock) are settings, not trouble.
 _THROTTLE_BITS = 0x04 | 0x08 | 0x20 | 0x40 | 0x80
 
@@ -63,8 +64,9 @@ _HASH_SEED, _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1C
 def convert(lines: Sequence[bytes]) -> tuple[pa.Table, list[int]]:
     """Convert valid measurement lines to the table's columns that depend on the line alone, and ``identity``.
 
-    identity (uint64) is a hash of the axes; devices is still a list. Second result: positions of lines that hold a
-    number beyond the column's type (not rows of the table). Raises nothing for lines that the schema accepts.
+    identity (uint64) is a hash of the axes; devices is still a list. Second result: positions of lines that
+    hold a number beyond the column's type (not rows of the table). Raises nothing for lines that the schema
+    accepts.
     """
     try:
         return _columns(_parse(lines)), []
@@ -82,7 +84,9 @@ def _parse(lines: Sequence[bytes]) -> pa.Table:
 
 
 def _convert_one_by_one(lines: Sequence[bytes]) -> tuple[pa.Table, list[int]]:
-    """Convert lines of which some write an integer as 1.0 or 1e3, which JSON Schema allows and Arrow does not."""
+    """Convert lines of which some write an integer as 1.0 or 1e3, which JSON Schema allows and Arrow does
+    not.
+    """
     good, bad = [], []
     for position, line in enumerate(lines):
         plain = orjson.dumps(_with_integers(orjson.loads(line)))
@@ -132,9 +136,12 @@ def _encoded(array: pa.Array) -> pa.Array:
 def _chunk(columns: dict[str, pa.Array], searched: pa.Array) -> pa.Array:
     """Return the axis: what was asked for, not what the search found, so that repeats find each other."""
     size = columns["chunk_bytes"]
-    asked = pc.if_else(pc.greater(pc.fill_null(pc.list_value_length(searched), 0), 0), "auto", size.cast(pa.string()))
+    asked = pc.if_else(
+        pc.greater(pc.fill_null(pc.list_value_length(searched), 0), 0), "auto", size.cast(pa.string())
+    )
     has_chunks = pc.or_(
-        pc.starts_with(columns["benchmark"].cast(pa.string()), "pt2pt."), pc.equal(columns["benchmark"], "p2p.route")
+        pc.starts_with(columns["benchmark"].cast(pa.string()), "pt2pt."),
+        pc.equal(columns["benchmark"], "p2p.route"),
     )
     return pc.if_else(has_chunks, pc.fill_null(asked, "none"), asked).dictionary_encode()
 
@@ -200,7 +207,8 @@ def _nvlink_share(columns: dict[str, pa.Array], flat: pa.Array, row: np.ndarray,
     sent = _floats(pc.struct_field(flat, "nvlink_transmitted_bytes"))
     source = _floats(columns["source"])
     both = pc.or_kleene(
-        pc.equal(columns["direction"], "bidirectional"), pc.is_in(columns["benchmark"], pa.array(["p2p.fanout"]))
+        pc.equal(columns["direction"], "bidirectional"),
+        pc.is_in(columns["benchmark"], pa.array(["p2p.fanout"])),
     )
     everyone = np.asarray(pc.fill_null(both, False))
     counts = everyone[row] | (_floats(pc.struct_field(flat, "device")) == source[row])

@@ -62,7 +62,14 @@ class Topologies:
         records = [list(topology) for topology in topologies]
         count = len(records) + 1  # the last is the unknown topology
         size = 1 + max(
-            (r[key] for group in records for r in group for key in ("device", "source", "destination") if key in r), default=0
+            (
+                r[key]
+                for group in records
+                for r in group
+                for key in ("device", "source", "destination")
+                if key in r
+            ),
+            default=0,
         )
         self._classes, self._origins = _Names(), _Names()
         self._size = size
@@ -90,13 +97,30 @@ class Topologies:
             case "device":
                 place = index, record["device"]
                 self._present[place] = True
-                put(self._host, place, record.get("host_link_limit_bytes_per_s"), record.get("host_link_limit_origin"))
-                put(self._egress, place, record.get("egress_limit_bytes_per_s"), record.get("egress_limit_origin"))
-                put(self._local, place, record.get("memory_copy_bytes_per_s"), record["memory_bandwidth_origin"])
+                put(
+                    self._host,
+                    place,
+                    record.get("host_link_limit_bytes_per_s"),
+                    record.get("host_link_limit_origin"),
+                )
+                put(
+                    self._egress,
+                    place,
+                    record.get("egress_limit_bytes_per_s"),
+                    record.get("egress_limit_origin"),
+                )
+                put(
+                    self._local,
+                    place,
+                    record.get("memory_copy_bytes_per_s"),
+                    record["memory_bandwidth_origin"],
+                )
             case "link":
                 link = index, record["source"], record["destination"]
                 self._class[link] = self._classes.code(record["link_class"])
-                self._staged_class[link] = self._classes.code(record.get("pcie_class") or _without_nvlink(record["link_class"]))
+                self._staged_class[link] = self._classes.code(
+                    record.get("pcie_class") or _without_nvlink(record["link_class"])
+                )
                 put(self._link, link, record["limit_bytes_per_s"], record["limit_origin"])
                 if record["limit_bytes_per_s"] is not None:
                     known = float(self._link.rate[link]), int(self._link.origin[link])
@@ -108,9 +132,9 @@ class Topologies:
     def join(self, table: pa.Table, topology: np.ndarray) -> dict[str, pa.Array]:
         """Return link_class, limit_bytes_per_s, limit_origin and efficiency of each row.
 
-        table: columns of convert(); topology: index of each row's topology, -1 where there is none. A limit is of the
-        bandwidth that the row reports: doubled where that is the sum of two directions, and for collectives that of
-        the bus bandwidth.
+        table: columns of convert(); topology: index of each row's topology, -1 where there is none. A limit
+        is of the bandwidth that the row reports: doubled where that is the sum of two directions, and for
+        collectives that of the bus bandwidth.
         """
         rows = _Rows(table, topology, self._size)
         stated = self._classes.codes(rows.column("link_class"))
@@ -122,7 +146,9 @@ class Topologies:
             (rows.benchmark("pt2pt.") & rows.between_nodes, self._nic[rows.topology]),
             (stated != _NONE, self._stated(rows, stated)),
         ):
-            limit = _Limit(np.where(which, other.rate, limit.rate), np.where(which, other.origin, limit.origin))
+            limit = _Limit(
+                np.where(which, other.rate, limit.rate), np.where(which, other.origin, limit.origin)
+            )
         local = (rows.source == rows.destination) & (rows.source != _NONE)
         rate = limit.rate * np.where(rows.both_ways & ~local, 2.0, 1.0)
         rate = np.where(rows.benchmark("pt2pt.message_rate"), np.nan, rate)
@@ -136,7 +162,9 @@ class Topologies:
         }
 
     def _pair(self, rows: _Rows) -> tuple[np.ndarray, _Limit]:
-        """Between two devices: over the link; through host memory where peer access is off or the message is staged."""
+        """Between two devices: over the link; through host memory where peer access is off or the message is
+        staged.
+        """
         t, s, d, via = rows.topology, rows.source, rows.destination, rows.via
         known = rows.known & (s != _NONE) & (d != _NONE) & ~rows.between_nodes
         staged = rows.staged & (s != d)
@@ -146,7 +174,9 @@ class Topologies:
         local = self._local[t, s]
         link_class = np.where(s == d, self._classes.code("X"), link_class)
         for which, other in ((via != _NONE, hops), (staged, host), (s == d, local)):
-            limit = _Limit(np.where(which, other.rate, limit.rate), np.where(which, other.origin, limit.origin))
+            limit = _Limit(
+                np.where(which, other.rate, limit.rate), np.where(which, other.origin, limit.origin)
+            )
         return np.where(known, link_class, _NONE), _Limit(np.where(known, limit.rate, np.nan), limit.origin)
 
     def _host_link(self, rows: _Rows) -> _Limit:
@@ -170,13 +200,19 @@ class Topologies:
         row, device = rows.devices()
         if len(row):
             rate = np.full(len(rows.topology), np.inf)
-            np.minimum.at(rate, row, self._egress.rate[rows.topology[row], device])
+            with np.errstate(invalid="ignore"):  # NaN, not known, is meant to win
+                np.minimum.at(rate, row, self._egress.rate[rows.topology[row], device])
             slowest.rate = np.where(np.isinf(rate), slowest.rate, rate)
         nic = self._nic[rows.topology]
-        return _Limit(np.where(rows.between_nodes, nic.rate, slowest.rate), np.where(rows.between_nodes, nic.origin, slowest.origin))
+        return _Limit(
+            np.where(rows.between_nodes, nic.rate, slowest.rate),
+            np.where(rows.between_nodes, nic.origin, slowest.origin),
+        )
 
     def _stated(self, rows: _Rows, stated: np.ndarray) -> _Limit:
-        """Of the class a source names: any link of that class; for a host link of no such class, the device's."""
+        """Of the class a source names: any link of that class; for a host link of no such class, the
+        device's.
+        """
         limit = self._host_link(rows)
         limit.rate = np.where(rows.benchmark("p2p.host"), limit.rate, np.nan)
         staged = rows.staged & ~rows.benchmark("p2p.host")
@@ -215,10 +251,16 @@ class _Rows:
         self._names = self.column("benchmark")
         on_host = self.equals("placement", "pinned") | self.equals("placement", "pageable")
         self.staged = self.equals("peer_access", False) | on_host
-        self.both_ways = self.equals("direction", "bidirectional") | self.benchmark("pt2pt.bidirectional_bandwidth")
+        self.both_ways = self.equals("direction", "bidirectional") | self.benchmark(
+            "pt2pt.bidirectional_bandwidth"
+        )
         nodes = np.asarray(pc.fill_null(table["nodes"].combine_chunks(), 1)) > 1
-        hosts = pc.equal(self.column("source_host").cast(pa.string()), self.column("destination_host").cast(pa.string()))
-        self.between_nodes = np.where(np.asarray(pc.is_valid(hosts)), ~np.asarray(pc.fill_null(hosts, False)), nodes)
+        hosts = pc.equal(
+            self.column("source_host").cast(pa.string()), self.column("destination_host").cast(pa.string())
+        )
+        self.between_nodes = np.where(
+            np.asarray(pc.is_valid(hosts)), ~np.asarray(pc.fill_null(hosts, False)), nodes
+        )
 
     def column(self, name: str) -> pa.Array:
         return _one(self._table[name])
@@ -226,7 +268,9 @@ class _Rows:
     def benchmark(self, prefix: str) -> np.ndarray:
         """Say which rows are of a benchmark, or of a program where prefix ends with a dot."""
         names = self._names.dictionary.to_pylist()
-        hits = np.array([name == prefix or (prefix.endswith(".") and name.startswith(prefix)) for name in names], bool)
+        hits = np.array(
+            [name == prefix or (prefix.endswith(".") and name.startswith(prefix)) for name in names], bool
+        )
         return hits[np.asarray(self._names.indices)] if len(hits) else np.zeros(len(self.topology), bool)
 
     def equals(self, name: str, value: Any) -> np.ndarray:

@@ -22,8 +22,9 @@ _SUFFIXES = (".jsonl", ".jsonl.gz")
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a record file: one sentence that names file, line (from 1; None: the file as a whole), key,
-    value and what would be right."""
+    """What is wrong with a record file: one sentence that names file, line (from 1; None: the file as a
+    whole), key, value and what would be right.
+    """
 
     file: str
     line: int | None
@@ -42,7 +43,9 @@ def find_record_files(paths: Sequence[Path]) -> list[Path]:
         elif path.exists():
             files.add(path)
         else:
-            raise BadInput(f"{path} does not exist; give record files ({' or '.join(_SUFFIXES)}) or folders of them")
+            raise BadInput(
+                f"{path} does not exist; give record files ({' or '.join(_SUFFIXES)}) or folders of them"
+            )
     if not files:
         raise BadInput(f"no record file ({' or '.join(_SUFFIXES)}) below {', '.join(map(str, paths))}")
     return sorted(files)
@@ -51,7 +54,8 @@ def find_record_files(paths: Sequence[Path]) -> list[Path]:
 class RecordFile:
     """One record file. Iterate over ``measurements`` first; then the other attributes are complete.
 
-    Attributes: environment (None if it lacks one), topology (device, link, nic and nic_link records), problems.
+    Attributes: environment (None if it lacks one), topology (device, link, nic and nic_link records),
+    problems.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -68,7 +72,7 @@ class RecordFile:
         outcomes: Counter[str] = Counter()
         number = 0
         try:
-            for number, line in enumerate(_lines(self.path), 1):  # noqa: B007  the last number is used below
+            for number, line in enumerate(_lines(self.path), 1):
                 record = self._checked(number, line)
                 if record is None:
                     continue
@@ -79,10 +83,15 @@ class RecordFile:
                     self._keep(number, record)
         except (OSError, EOFError, zlib.error) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self._add(None, f"the file cannot be read to its end: {reason}; the {number} lines before are used")
+            self._add(
+                None, f"the file cannot be read to its end: {reason}; the {number} lines before are used"
+            )
         if number == 0:
             if not self.problems:
-                self._add(None, "the file is empty; it must begin with an environment record and close with an end record")
+                self._add(
+                    None,
+                    "the file is empty; it must begin with an environment record and close with an end record",
+                )
             return
         if self._bad_lines > _LINES_NAMED:
             self._add(None, f"{self._bad_lines - _LINES_NAMED} more lines are wrong and left out")
@@ -116,7 +125,10 @@ class RecordFile:
     def _check_end(self, lines: int, outcomes: Counter[str]) -> None:
         found = outcomes.total()
         if self._end is None:
-            self._add(None, f"the end record is missing, so the file was cut short; the {found} measurements before are used")
+            self._add(
+                None,
+                f"the end record is missing, so the file was cut short; the {found} measurements before are used",
+            )
             return
         number, end = self._end
         if number != lines:
@@ -126,7 +138,9 @@ class RecordFile:
         elif not self._bad_lines:
             for outcome, count in end["outcomes"].items():
                 if count != outcomes[outcome]:
-                    self._add(number, f"end: outcomes.{outcome} is {count}; the file holds {outcomes[outcome]}")
+                    self._add(
+                        number, f"end: outcomes.{outcome} is {count}; the file holds {outcomes[outcome]}"
+                    )
 
     def _bad(self, number: int, what: str) -> None:
         self._bad_lines += 1

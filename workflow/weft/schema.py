@@ -30,7 +30,9 @@ def record_schema() -> dict[str, Any]:
 
 @cache
 def _validators() -> dict[str, jsonschema_rs.Validator]:
-    """Return one validator per record type: faster than the whole schema, and it names only the errors that matter."""
+    """Return one validator per record type: faster than the whole schema, and it names only the errors that
+    matter.
+    """
     schema = record_schema()
     return {
         kind: jsonschema_rs.validator_for(

@@ -1,4 +1,6 @@
-"""Record files to one tidy, typed table: one row a measurement, in Parquet, beside the list of what was wrong."""
+"""Record files to one tidy, typed table: one row a measurement, in Parquet, beside the list of what was
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -62,13 +64,16 @@ class _Group:
     parts: list[Path] = field(default_factory=list)
 
 
-def build_table(record_paths: Sequence[Path], output: Path, problems: Path, processes: int | None = None) -> TableSummary:
-    """Read record files, write the table (see columns.py) to output and what was wrong to problems (JSON list).
+def build_table(
+    record_paths: Sequence[Path], output: Path, problems: Path, processes: int | None = None
+) -> TableSummary:
+    """Read record files, write the table (see columns.py) to output and what was wrong to problems (JSON
+    list).
 
-    What cannot be read is left out and named in problems; everything else is in the table. A measurement whose identity
-    (configuration and repeat) was already read is left out too, with a problem. Both files appear whole or not at all;
-    the same records give the same bytes. processes: how many read at the same time, by default one per core.
-    Raises BadInput if the output cannot be written.
+    What cannot be read is left out and named in problems; everything else is in the table. A measurement
+    whose identity (configuration and repeat) was already read is left out too, with a problem. Both files
+    appear whole or not at all; the same records give the same bytes. processes: how many read at the same
+    time, by default one per core. Raises BadInput if the output cannot be written.
     """
     paths = sorted(record_paths)
     try:
@@ -84,17 +89,20 @@ def build_table(record_paths: Sequence[Path], output: Path, problems: Path, proc
                 holes = sum(_holes(part, keep) for part, keep in zip(parts, kept, strict=True))
                 _write(parts, kept, files, _metadata(files, rows, holes), partial)
         with _whole(problems) as partial:
-            partial.write_bytes(orjson.dumps([asdict(problem) for problem in found], option=orjson.OPT_INDENT_2))
+            partial.write_bytes(
+                orjson.dumps([asdict(problem) for problem in found], option=orjson.OPT_INDENT_2)
+            )
     except OSError as error:
         raise BadInput(f"{error.filename or output} cannot be written: {error.strerror}") from error
     return TableSummary(rows, holes, len(files), len(found))
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a table (or some of its columns) and its metadata: environments, devices, links, nics, nic_links, files, holes.
+    """Return a table (or some of its columns) and its metadata: environments, devices, links, nics,
+    nic_links, files, holes.
 
-    Texts are categoricals; integers and booleans with holes are pandas' nullable types. Raises BadInput if the file is
-    not a table of this version.
+    Texts are categoricals; integers and booleans with holes are pandas' nullable types. Raises BadInput if
+    the file is not a table of this version.
     """
     try:
         table = pq.read_table(path, columns=None if columns is None else list(columns))
@@ -151,7 +159,9 @@ def _read_group(job: Sequence[tuple[Path, str]], first: int, target: Path) -> _G
             what = f"{name} line {line}: a number is too large for the table (64 bit); the line is left out."
             group.files[file].problems.append(Problem(name, line, what))
         good = np.delete(np.array(places, np.int32).reshape(-1, 2), bad, axis=0)
-        table = table.append_column("file_index", pa.array(good[:, 0] + np.int32(first))).append_column("line", pa.array(good[:, 1]))
+        table = table.append_column("file_index", pa.array(good[:, 0] + np.int32(first))).append_column(
+            "line", pa.array(good[:, 1])
+        )
         part = target.with_name(f"{target.name}-{len(group.parts):06d}.arrow")
         with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table.combine_chunks())
@@ -176,7 +186,9 @@ def _read_group(job: Sequence[tuple[Path, str]], first: int, target: Path) -> _G
 
 
 def _first_of_each(parts: Sequence[Path], files: Sequence[_File]) -> tuple[list[np.ndarray], list[Problem]]:
-    """Say for each row of each part whether its identity comes for the first time; one problem a file with others."""
+    """Say for each row of each part whether its identity comes for the first time; one problem a file with
+    others.
+    """
     if not parts:
         return [], []
     origin = np.array([_origin_code(file.environment) for file in files], np.uint64)
@@ -219,7 +231,11 @@ def _holes(part: Path, keep: np.ndarray) -> int:
 
 
 def _write(
-    parts: Sequence[Path], kept: Sequence[np.ndarray], files: Sequence[_File], metadata: dict[str, Any], output: Path
+    parts: Sequence[Path],
+    kept: Sequence[np.ndarray],
+    files: Sequence[_File],
+    metadata: dict[str, Any],
+    output: Path,
 ) -> None:
     """Write the kept rows, joined with where they come from and with their limits."""
     topologies, topology_of = _topologies(files)
@@ -228,7 +244,9 @@ def _write(
     with pq.ParquetWriter(output, schema, compression="zstd", compression_level=1) as writer:
         for table in _row_groups(parts, kept):
             index = table["file_index"].to_numpy()
-            columns = {name: table[name] for name in table.column_names} | topologies.join(table, topology_of[index])
+            columns = {name: table[name] for name in table.column_names} | topologies.join(
+                table, topology_of[index]
+            )
             columns |= {name: values.take(table["file_index"]) for name, values in origins.items()}
             columns["devices"] = device_text(table["devices"].combine_chunks())
             complete = pa.table([columns[name] for name in TABLE_SCHEMA.names], names=TABLE_SCHEMA.names)
@@ -273,12 +291,16 @@ def _origin_columns(files: Sequence[_File]) -> dict[str, pa.Array]:
         else:
             values = [None if file.environment is None else _origin(file.environment)[name] for file in files]
         text = ORIGIN[name] == TEXT
-        result[name] = pa.array(values, pa.string()).dictionary_encode() if text else pa.array(values, ORIGIN[name])
+        result[name] = (
+            pa.array(values, pa.string()).dictionary_encode() if text else pa.array(values, ORIGIN[name])
+        )
     return result
 
 
 def _topologies(files: Sequence[_File]) -> tuple[Topologies, np.ndarray]:
-    """Return the topologies and the index of each file's: of its system and campaign, of its own host if that has one."""
+    """Return the topologies and the index of each file's: of its system and campaign, of its own host if that
+    has one.
+    """
     found: dict[tuple[str | None, ...], int] = {}
     groups = []
     for file in files:
@@ -286,7 +308,9 @@ def _topologies(files: Sequence[_File]) -> tuple[Topologies, np.ndarray]:
             found.setdefault(key, len(groups))
             found.setdefault(key[:2], len(groups))
             groups.append(file.topology)
-    index = [-1 if (key := _place(file)) is None else found.get(key, found.get(key[:2], -1)) for file in files]
+    index = [
+        -1 if (key := _place(file)) is None else found.get(key, found.get(key[:2], -1)) for file in files
+    ]
     return Topologies(groups), np.array(index, np.int64)
 
 
@@ -301,11 +325,13 @@ def _metadata(files: Sequence[_File], rows: int, holes: int) -> dict[str, Any]:
     """Return what the table says beside its rows: what was measured on, each once."""
     environments: dict[bytes, dict[str, Any]] = {}
     topology: dict[str, dict[bytes, dict[str, Any]]] = {"device": {}, "link": {}, "nic": {}, "nic_link": {}}
+    runs: list[dict[str, Any]] = []  # what differs from file to file: command line, geometry, start
     for file in files:
         if file.environment is None:
             continue
         environment = {key: value for key, value in file.environment.items() if key not in _PER_FILE}
         environments.setdefault(orjson.dumps(environment), {**environment, "files": 0})["files"] += 1
+        runs.append({"file": file.name, **{key: file.environment[key] for key in _PER_FILE if key != "record"}})
         system, campaign, hostname = _place(file) or (None, None, None)
         for record in file.topology:
             entry = {"system": system, "campaign": campaign, "hostname": hostname, **record}
@@ -313,6 +339,7 @@ def _metadata(files: Sequence[_File], rows: int, holes: int) -> dict[str, Any]:
             topology[kind].setdefault(orjson.dumps(entry), entry)
     return {
         "environments": list(environments.values()),
+        "runs": runs,
         **{f"{kind}s": list(entries.values()) for kind, entries in topology.items()},
         "files": len(files),
         "measurements": rows,

@@ -18,7 +18,17 @@ _REPEAT_OF_LEFT_OVER = 2
 
 def add_collectives(source: Path, recording: Recording) -> None:
     """Add collectives.csv; points without payload, of one GPU, or in running text are left out."""
-    needed = {"source", "system", "locator", "library", "op", "n_gpus", "test", "effective_message_bytes", "flag"}
+    needed = {
+        "source",
+        "system",
+        "locator",
+        "library",
+        "op",
+        "n_gpus",
+        "test",
+        "effective_message_bytes",
+        "flag",
+    }
     for row in read(source, "collectives", needed):
         reason = _unusable(row)
         if reason:
@@ -41,7 +51,9 @@ def _unusable(row: Row) -> str | None:
 
 
 def bus_factor(operation: str, ranks: int) -> float:
-    """Return bus bandwidth / algorithm bandwidth as nccl-tests defines them, sizes being those of the whole operation."""
+    """Return bus bandwidth / algorithm bandwidth as nccl-tests defines them, sizes being those of the whole
+    operation.
+    """
     match operation:
         case "all_reduce":
             return 2 * (ranks - 1) / ranks

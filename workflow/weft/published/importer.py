@@ -19,8 +19,8 @@ LEFT_OUT = "left_out.csv"
 def import_published(source: Path, output: Path) -> list[Path]:
     """Convert the reference CSVs in source to output/<system>/records/*.jsonl.gz and return these paths.
 
-    Beside them output/left_out.csv counts the rows that become no record, with the reason. The same CSVs give the same
-    bytes. Raises BadInput if a CSV is missing or lacks a column, or if output cannot be written.
+    Beside them output/left_out.csv counts the rows that become no record, with the reason. The same CSVs give
+    the same bytes. Raises BadInput if a CSV is missing or lacks a column, or if output cannot be written.
     """
     systems = Systems(source)
     recording = Recording()
@@ -28,7 +28,9 @@ def import_published(source: Path, output: Path) -> list[Path]:
         add(source, recording)
     for system in sorted({key.system for key in recording.files}):
         systems.add_topology(system, recording)
-    environments = {(key.source, key.system): systems.environment(key.source, key.system) for key in recording.files}
+    environments = {
+        (key.source, key.system): systems.environment(key.source, key.system) for key in recording.files
+    }
     try:
         output.mkdir(parents=True, exist_ok=True)
         written = write(recording, environments, output)

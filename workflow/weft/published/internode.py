@@ -17,7 +17,16 @@ _FIRST_SIZE_BYTES = 4
 
 def add_internode(source: Path, recording: Recording) -> None:
     """Add p2p_internode.csv as pt2pt.bandwidth with one message in flight."""
-    needed = {"source", "system", "locator", "buffer_memory", "gpudirect_enabled", "message_bytes", "status", "value_origin"}
+    needed = {
+        "source",
+        "system",
+        "locator",
+        "buffer_memory",
+        "gpudirect_enabled",
+        "message_bytes",
+        "status",
+        "value_origin",
+    }
     for row in read(source, "p2p_internode", needed):
         if row["value_origin"] != "stated":
             recording.leave_out("p2p_internode", row, "approximate figure in running text")
@@ -38,7 +47,15 @@ def _measured(row: Row) -> dict[str, Any]:
     bandwidth, size = rate(row, "bandwidth_gigabytes_per_second"), integer(row, "message_bytes")
     if number(row, "latency_seconds") is None:
         raise ValueError(f"{row['locator']}: a row that is ok must have both bandwidth and latency")
-    return measured("pt2pt.bandwidth", size, size / bandwidth, _BEST_OF_20, **_axes(row), bandwidth_bytes_per_s=bandwidth, note=_NOTE)
+    return measured(
+        "pt2pt.bandwidth",
+        size,
+        size / bandwidth,
+        _BEST_OF_20,
+        **_axes(row),
+        bandwidth_bytes_per_s=bandwidth,
+        note=_NOTE,
+    )
 
 
 def _failed(row: Row) -> dict[str, Any]:

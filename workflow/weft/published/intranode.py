@@ -1,4 +1,6 @@
-"""Copies within a node: Tartan's pair matrices and size sweep, Dell's pair matrices, the thesis' values by class."""
+"""Copies within a node: Tartan's pair matrices and size sweep, Dell's pair matrices, the thesis' values by
+class.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,10 @@ from weft.published.reference import Row, flag, integer, number, rate, read
 COARSE_GIGABYTES_PER_SECOND = 0.10
 TOO_COARSE = "bandwidth printed with two decimals and below 0.10 GB/s: rounded by more than 5 %"
 
-# CUDA 9.1's p2pBandwidthLatencyTest, which Tartan's program is made from, copies 10^7 integers, and 1 byte for latency.
+# CUDA 9.1's p2pBandwidthLatencyTest, which Tartan's program is made from, copies 10^7 integers, and 1 byte
+# for latency.
 _SAMPLE_BANDWIDTH_BYTES, _SAMPLE_LATENCY_BYTES = 40_000_000, 1
-_DELL_NOTE = (
-    "size and direction are not printed: taken as the CUDA sample's (40000000 B, latency 1 B; row is destination, column is source)"
-)
+_DELL_NOTE = "size and direction are not printed: taken as the CUDA sample's (40000000 B, latency 1 B; row is destination, column is source)"
 _LOCAL_NOTE = "printed as bytes read plus bytes written; payload is half of it"
 _FALLBACK_NOTE = "peer access was on, but this pair has none: staged through host memory"
 _FRACTION_NOTE = "printed as a percentage of the theoretical rate: rounded to 1 % of that"
@@ -28,8 +29,20 @@ _MGBENCH = Protocol(100)
 
 
 def add_matrices(source: Path, recording: Recording) -> None:
-    """Add p2p_intranode.csv: one record a row, save running-text approximations and local copies' read-plus-write."""
-    needed = {"source", "system", "locator", "operation", "endpoints", "direction", "p2p_enabled", "path", "value_origin"}
+    """Add p2p_intranode.csv: one record a row, save running-text approximations and local copies'
+    read-plus-write.
+    """
+    needed = {
+        "source",
+        "system",
+        "locator",
+        "operation",
+        "endpoints",
+        "direction",
+        "p2p_enabled",
+        "path",
+        "value_origin",
+    }
     for row in read(source, "p2p_intranode", needed):
         if row["value_origin"].startswith("stated_"):
             recording.leave_out("p2p_intranode", row, "approximate figure in running text")
@@ -42,9 +55,21 @@ def add_matrices(source: Path, recording: Recording) -> None:
 def add_sweep(source: Path, recording: Recording) -> None:
     """Add p2p_intranode_sweep.csv: copies of every size between all pairs.
 
-    Its bandwidth test (5 copies) is repeat 0, its latency test (100 copies, the same copies back to back) repeat 1.
+    Its bandwidth test (5 copies) is repeat 0, its latency test (100 copies, the same copies back to back)
+    repeat 1.
     """
-    needed = {"source", "system", "locator", "direction", "p2p_enabled", "path", "src_gpu", "dst_gpu", "message_bytes", "metric"}
+    needed = {
+        "source",
+        "system",
+        "locator",
+        "direction",
+        "p2p_enabled",
+        "path",
+        "src_gpu",
+        "dst_gpu",
+        "message_bytes",
+        "metric",
+    }
     for row in read(source, "p2p_intranode_sweep", needed):
         bandwidth = number(row, "bandwidth_gigabytes_per_second")
         if row["metric"] == "bandwidth" and bandwidth < COARSE_GIGABYTES_PER_SECOND:
@@ -90,7 +115,9 @@ def _pair_axes(row: Row, source: int, destination: int) -> dict[str, Any]:
     return axes
 
 
-def _copy(row: Row, size: int, protocol: Protocol, axes: dict[str, Any], benchmark: str = "p2p.copy") -> dict[str, Any]:
+def _copy(
+    row: Row, size: int, protocol: Protocol, axes: dict[str, Any], benchmark: str = "p2p.copy"
+) -> dict[str, Any]:
     """Return a record with time and payload bandwidth, of which the source prints one."""
     payload = size * (2 if axes["direction"] == "bidirectional" else 1)
     if row["latency_seconds"]:
@@ -103,7 +130,9 @@ def _copy(row: Row, size: int, protocol: Protocol, axes: dict[str, Any], benchma
 
 
 def _add_by_class(row: Row, recording: Recording) -> None:
-    """Add a value of the thesis, which names the class of the pair, not the pair; two-way values are per direction."""
+    """Add a value of the thesis, which names the class of the pair, not the pair; two-way values are per
+    direction.
+    """
     both = row["direction"] == "bidirectional"
     size = integer(row, "message_bytes")
     per_direction = rate(row, "bandwidth_gigabytes_per_second")
@@ -111,7 +140,12 @@ def _add_by_class(row: Row, recording: Recording) -> None:
     axes: dict[str, Any] = {"engine": "kernel" if operation else "copy_engine", "operation": operation}
     if row["endpoints"] == "gpu_gpu":
         benchmark, experiment = "p2p.copy", "p2p_copy"
-        axes |= {"source": None, "destination": None, "peer_access": flag(row, "p2p_enabled"), "direction": row["direction"]}
+        axes |= {
+            "source": None,
+            "destination": None,
+            "peer_access": flag(row, "p2p_enabled"),
+            "direction": row["direction"],
+        }
     else:
         # mgbench allocates host memory with cudaMallocHost: pinned.
         benchmark, experiment = "p2p.host", "p2p_host"

@@ -53,10 +53,13 @@ class Recording:
         self.left_out[table, row["source"], row["system"], reason] += 1
 
 
-def measured(benchmark: str, size_bytes: int, time_s: float, protocol: Protocol, **axes: Any) -> dict[str, Any]:
+def measured(
+    benchmark: str, size_bytes: int, time_s: float, protocol: Protocol, **axes: Any
+) -> dict[str, Any]:
     """Return a measurement record; axes that are None where the schema wants a value are not given.
 
-    time_s: seconds of one operation, what the source calls its result (a mean or a best, see note and protocol).
+    time_s: seconds of one operation, what the source calls its result (a mean or a best, see note and
+    protocol).
     """
     time = {
         "median": time_s, "ci_low": None, "ci_high": None, "confidence": None, "samples": protocol.samples,
@@ -67,11 +70,14 @@ def measured(benchmark: str, size_bytes: int, time_s: float, protocol: Protocol,
             "time_s": time, "timer": "source"}  # fmt: skip
 
 
-def write(recording: Recording, environments: dict[tuple[str, str], dict[str, Any]], output: Path) -> list[Path]:
-    """Write the files below output/<system>/records and return their paths; the same input gives the same bytes.
+def write(
+    recording: Recording, environments: dict[tuple[str, str], dict[str, Any]], output: Path
+) -> list[Path]:
+    """Write the files below output/<system>/records and return their paths; the same input gives the same
+    bytes.
 
-    environments: host, devices and software of an environment record by (source, system). Record files of an earlier
-    import that are no longer made are removed.
+    environments: host, devices and software of an environment record by (source, system). Record files of an
+    earlier import that are no longer made are removed.
     """
     written = []
     for key in sorted(recording.files):
@@ -90,7 +96,9 @@ def write(recording: Recording, environments: dict[tuple[str, str], dict[str, An
 
 
 def _slug(locator: str) -> str:
-    """Return the end of a locator as part of a file name: folder and file of a repository path, else the text."""
+    """Return the end of a locator as part of a file name: folder and file of a repository path, else the
+    text.
+    """
     path = PurePosixPath(locator.rpartition(":")[2])
     return re.sub(r"[^0-9A-Za-z-]+", "_", f"{path.parent.name} {path.stem}" if ":" in locator else locator)
 
@@ -122,6 +130,8 @@ def _end(records: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "record": "end",
         "measurements": outcomes.total(),
-        "outcomes": {outcome: outcomes[outcome] for outcome in ("measured", "unsupported", "wrong", "failed")},
+        "outcomes": {
+            outcome: outcomes[outcome] for outcome in ("measured", "unsupported", "wrong", "failed")
+        },
         "wall_time_s": None,
     }

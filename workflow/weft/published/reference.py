@@ -30,7 +30,9 @@ def read(folder: Path, name: str, needed: set[str]) -> list[Row]:
     try:
         raw = gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes()
     except (OSError, EOFError) as error:
-        raise BadInput(f"{plain} (or {packed.name}) cannot be read: {error}; give the folder of the reference CSVs") from error
+        raise BadInput(
+            f"{plain} (or {packed.name}) cannot be read: {error}; give the folder of the reference CSVs"
+        ) from error
     reader = csv.DictReader(io.StringIO(raw.decode("utf-8"), newline=""))
     missing = needed - set(reader.fieldnames or ())
     if missing:

@@ -11,7 +11,8 @@ from weft.published.reference import GIGABYTE, Row, integer, merged, number, rat
 
 # GPUs whose NVLinks all lead to other GPUs (on the POWER systems some lead to the processor).
 _ALL_NVLINKS_BETWEEN_GPUS = {"dgx1_p100", "dgx1_v100", "c4140_v100_sxm2"}
-# Pairs that the source describes in words instead of a matrix: "all to all", links of a GPU shared evenly by its peers.
+# Pairs that the source describes in words instead of a matrix: "all to all", links of a GPU shared evenly by
+# its peers.
 _ALL_TO_ALL = {"c4140_v100_sxm2"}
 
 
@@ -21,13 +22,17 @@ class Systems:
     def __init__(self, source: Path) -> None:
         """source: folder of the reference CSVs."""
         self._rows: dict[str, list[Row]] = defaultdict(list)
-        for row in read(source, "systems", {"source", "system", "gpus_per_node", "gpu_model", "cuda_version"}):
+        for row in read(
+            source, "systems", {"source", "system", "gpus_per_node", "gpu_model", "cuda_version"}
+        ):
             self._rows[row["system"]].append(row)
         self._links = read(source, "links", {"system", "matrix", "pair_type", "src", "dst", "link_class"})
         self._affinity = read(source, "cpu_affinity", {"system", "device", "cpu_affinity"})
 
     def environment(self, source: str, system: str) -> dict[str, Any]:
-        """Return the parts of an environment record that describe host, devices and software, as far as is printed."""
+        """Return the parts of an environment record that describe host, devices and software, as far as is
+        printed.
+        """
         row = merged(self._rows[system])
         own = merged(row for row in self._rows[system] if row["source"] == source)
         software = {"cuda_runtime": own.get("cuda_version") or None, "nccl": own.get("nccl_version") or None,
@@ -65,7 +70,9 @@ class Systems:
         row = merged(self._rows[system])
         affinity = {r["device"]: r["cpu_affinity"] for r in self._affinity if r["system"] == system}
         memory = rate(row, "gpu_memory_bandwidth_gigabytes_per_second")
-        host = rate(row, "cpu_gpu_per_direction_gigabytes_per_second") or rate(row, "pcie_per_direction_gigabytes_per_second")
+        host = rate(row, "cpu_gpu_per_direction_gigabytes_per_second") or rate(
+            row, "pcie_per_direction_gigabytes_per_second"
+        )
         count = integer(row, "nvlinks_per_gpu")
         link = rate(row, "nvlink_per_link_per_direction_gigabytes_per_second")
         egress = count * link if count and link and system in _ALL_NVLINKS_BETWEEN_GPUS else None
@@ -131,8 +138,13 @@ class Systems:
         bits = number(merged(self._rows[system]), "network_gigabits_per_second")
         if not names and network.startswith("InfiniBand"):
             speed = bits * GIGABYTE / 8 if bits else None
-            return [{"record": "nic", "nic": 0, "name": network, "kind": "infiniband", "rate_bytes_per_s": speed}], []
-        return [{"record": "nic", "nic": nic, "name": name, "rate_bytes_per_s": None} for nic, name in enumerate(names)], links
+            return [
+                {"record": "nic", "nic": 0, "name": network, "kind": "infiniband", "rate_bytes_per_s": speed}
+            ], []
+        return [
+            {"record": "nic", "nic": nic, "name": name, "rate_bytes_per_s": None}
+            for nic, name in enumerate(names)
+        ], links
 
 
 def _index(device: str) -> int:
