@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "core/cores.hpp"
+
 /// Throws CallError when a call of the CUDA runtime fails; the twin for destructors reports it and goes on.
 #define WEFT_CUDA(call) ::weft::check_cuda((call), #call, __FILE__, __LINE__)
 #define WEFT_CUDA_REPORT(call) ::weft::report_cuda((call), #call, __FILE__, __LINE__)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/device.hpp"
 #include "core/nvml.hpp"
 #include "topology/facts.hpp"
 #include "topology/sysfs.hpp"
@@ -150,8 +151,7 @@ Json device_record(const Gpu& gpu, const std::vector<Gpu>& all) {
   if (links > 0)
     egress = gpu.nvlinks.rate_bytes_per_s ? std::optional<double>(links * *gpu.nvlinks.rate_bytes_per_s)
                                           : std::nullopt;
-  const std::optional<double> copy =
-      gpu.memory_bytes_per_s ? std::optional<double>(*gpu.memory_bytes_per_s / 2) : std::nullopt;
+  const Json copy = gpu.memory_bytes_per_s ? Json(*gpu.memory_bytes_per_s / 2) : Json();
   return Json::object({{"record", "device"},
                        {"device", properties.device},
                        {"name", properties.name},
