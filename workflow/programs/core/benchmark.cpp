@@ -16,7 +16,8 @@ std::vector<Benchmark>& benchmarks() {
 
 Registered::Registered(Benchmark benchmark) {
   for (const Benchmark& other : benchmarks())
-    if (other.key == benchmark.key) throw std::logic_error("benchmark " + benchmark.key + " is registered twice");
+    if (other.key == benchmark.key)
+      throw std::logic_error("benchmark " + benchmark.key + " is registered twice");
   benchmarks().push_back(std::move(benchmark));
 }
 

@@ -1,8 +1,5 @@
 #include "core/environment.hpp"
 
-#include <sys/utsname.h>
-#include <unistd.h>
-
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -12,8 +9,12 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "core/device.hpp"
+#include "core/software.hpp"
 #include "weft_build.hpp"
 
 extern char** environ;
@@ -24,12 +25,31 @@ namespace {
 
 /// Variables that change what is measured, by name or, with a * at the end, by beginning. Nothing else of the
 /// environment is recorded: it may hold secrets.
-constexpr const char* recorded_variables[] = {
-    "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING",
-    "CUDA_VISIBLE_DEVICES", "FI_PROVIDER", "GOMP_CPU_AFFINITY", "MPICH_GPU_*", "MPICH_OFI_*", "MV2_*", "NCCL_*",
-    "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_*", "OMP_*", "PRTE_MCA_*", "SLURM_CPUS_PER_TASK",
-    "SLURM_CPU_BIND", "SLURM_GPUS_PER_NODE", "SLURM_GPU_BIND", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE",
-    "UCX_*", "WEFT_*"};
+constexpr const char* recorded_variables[] = {"CUDA_DEVICE_MAX_CONNECTIONS",
+                                              "CUDA_DEVICE_ORDER",
+                                              "CUDA_LAUNCH_BLOCKING",
+                                              "CUDA_MODULE_LOADING",
+                                              "CUDA_VISIBLE_DEVICES",
+                                              "FI_PROVIDER",
+                                              "GOMP_CPU_AFFINITY",
+                                              "MPICH_GPU_*",
+                                              "MPICH_OFI_*",
+                                              "MV2_*",
+                                              "NCCL_*",
+                                              "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                              "OMPI_COMM_WORLD_SIZE",
+                                              "OMPI_MCA_*",
+                                              "OMP_*",
+                                              "PRTE_MCA_*",
+                                              "SLURM_CPUS_PER_TASK",
+                                              "SLURM_CPU_BIND",
+                                              "SLURM_GPUS_PER_NODE",
+                                              "SLURM_GPU_BIND",
+                                              "SLURM_NNODES",
+                                              "SLURM_NTASKS",
+                                              "SLURM_NTASKS_PER_NODE",
+                                              "UCX_*",
+                                              "WEFT_*"};
 
 /// Names that would be a secret even where the list takes their beginning.
 constexpr const char* never_recorded[] = {"CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN"};
@@ -37,9 +57,10 @@ constexpr const char* never_recorded[] = {"CREDENTIAL", "KEY", "PASSWORD", "SECR
 bool recorded(const std::string& name) {
   for (const char* secret : never_recorded)
     if (name.find(secret) != std::string::npos) return false;
-  for (const std::string entry : recorded_variables) {
+  for (const std::string_view entry : recorded_variables) {
     const bool beginning = entry.back() == '*';
-    if (beginning ? name.compare(0, entry.size() - 1, entry, 0, entry.size() - 1) == 0 : name == entry) return true;
+    if (beginning ? name.compare(0, entry.size() - 1, entry, 0, entry.size() - 1) == 0 : name == entry)
+      return true;
   }
   return false;
 }
@@ -98,7 +119,7 @@ std::optional<long> system_value(int name) {
   return value;
 }
 
-Json host() {
+Json host_facts() {
   utsname system;
   const bool known = ::uname(&system) == 0;
   const auto pages = system_value(_SC_PHYS_PAGES), page_bytes = system_value(_SC_PAGESIZE);
@@ -146,7 +167,8 @@ Json build() {
 std::string utc_now() {
   const auto now = std::chrono::system_clock::now();
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  const auto since_epoch =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   std::tm utc{};
   ::gmtime_r(&seconds, &utc);
   std::array<char, 32> date, text;
@@ -169,12 +191,12 @@ std::string hostname() {
 std::string build_words() {
   const std::string commit = std::string(WEFT_GIT_COMMIT).substr(0, 12);
   return std::string(WEFT_VERSION) + " (commit " + (commit.empty() ? "unknown" : commit) +
-         (WEFT_GIT_DIRTY == 1 ? " with changes" : "") + ", " + to_string(backend()) + " backend, " + WEFT_COMPILER +
-         ", " + WEFT_BUILD_TYPE + ")";
+         (WEFT_GIT_DIRTY == 1 ? " with changes" : "") + ", " + to_string(backend()) + " backend, " +
+         WEFT_COMPILER + ", " + WEFT_BUILD_TYPE + ")";
 }
 
-Json environment_record(const Options& options, const std::vector<std::string>& command_line, const Json& software,
-                        const Json& geometry) {
+Json environment_record(const Options& options, const std::vector<std::string>& command_line,
+                        const Json& software, const Json& geometry) {
   return Json::object({{"record", "environment"},
                        {"schema_version", 1},
                        {"program", options.program()},
@@ -186,9 +208,9 @@ Json environment_record(const Options& options, const std::vector<std::string>& 
                        {"started_at", utc_now()},
                        {"command_line", command_line},
                        {"device_backend", to_string(backend())},
-                       {"host", host()},
+                       {"host", host_facts()},
                        {"devices", devices()},
-                       {"software", device_software().merge(software)},
+                       {"software", software_of_backend().merge(software)},
                        {"geometry", geometry},
                        {"container_digest", variable("WEFT_CONTAINER_DIGEST")},
                        {"scheduler", scheduler()},

@@ -1,4 +1,5 @@
-// The environment record: where, with what and how a run was made. Variables by allow-list, never the whole environment.
+// The environment record: where, with what and how a run was made. Variables by allow-list, never the whole
+// environment.
 #pragma once
 
 #include <string>
@@ -9,13 +10,10 @@
 
 namespace weft {
 
-/// Builds the environment record (record.schema.json). `software` and `geometry` come from the multi-rank programs:
-/// MPI and NCCL versions, ranks and hosts; an empty object and null for a single process.
-Json environment_record(const Options& options, const std::vector<std::string>& command_line, const Json& software,
-                        const Json& geometry);
-
-/// What the backend stands on: members of environment.software (CUDA runtime and driver).
-Json device_software();
+/// Builds the environment record (record.schema.json). `software` and `geometry` come from the multi-rank
+/// programs: MPI and NCCL versions, ranks and hosts; an empty object and null for a single process.
+Json environment_record(const Options& options, const std::vector<std::string>& command_line,
+                        const Json& software, const Json& geometry);
 
 /// Version, commit, backend and compiler of this build, for --version.
 std::string build_words();

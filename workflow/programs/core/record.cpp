@@ -1,14 +1,13 @@
 #include "core/record.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <stdexcept>
 #include <string>
+#include <sys/file.h>
 #include <system_error>
+#include <unistd.h>
 
 #include "core/error.hpp"
 
@@ -32,7 +31,8 @@ int open_partial(const fs::path& output, const fs::path& partial) {
   if (descriptor < 0) refuse(output, std::strerror(errno));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor);
-    refuse(output, "another process is writing it; did the MPI launcher start processes that do not see each other?");
+    refuse(output,
+           "another process is writing it; did the MPI launcher start processes that do not see each other?");
   }
   if (::ftruncate(descriptor, 0) != 0) {
     const int error = errno;
@@ -58,7 +58,8 @@ const char* to_string(Outcome outcome) {
   throw std::logic_error("no such outcome");
 }
 
-RecordWriter::RecordWriter(fs::path output) : output_(std::move(output)), partial_(output_.string() + ".partial") {
+RecordWriter::RecordWriter(fs::path output)
+    : output_(std::move(output)), partial_(output_.string() + ".partial") {
   if (output_.filename().empty()) refuse(output_, "it names a folder, not a file");
   if (fs::is_directory(output_)) refuse(output_, "it is a folder");
   std::error_code error;
@@ -95,8 +96,10 @@ void RecordWriter::finish(const std::map<Outcome, std::size_t>& outcomes, double
     counts.set(to_string(outcome), count);
     measurements += count;
   }
-  write(Json::object(
-      {{"record", "end"}, {"measurements", measurements}, {"outcomes", counts}, {"wall_time_s", wall_time_s}}));
+  write(Json::object({{"record", "end"},
+                      {"measurements", measurements},
+                      {"outcomes", counts},
+                      {"wall_time_s", wall_time_s}}));
   if (::fsync(::fileno(file_)) != 0) fail("written", partial_, errno);
   std::FILE* file = std::exchange(file_, nullptr);
   const int closed = std::fclose(file) == 0 ? 0 : errno;

@@ -1,11 +1,13 @@
-// Agreement among the processes of a run: the driver and the sampler decide alike on every rank, or nobody would.
+// Agreement among the processes of a run: the driver and the sampler decide alike on every rank, or nobody
+// would.
 #pragma once
 
 #include <string>
 
 namespace weft {
 
-/// The single-process case; the MPI programs pass their own (mpi/world.hpp). Every call is made by all members.
+/// The single-process case; the MPI programs pass their own (mpi/world.hpp). Every call is made by all
+/// members.
 class Team {
  public:
   virtual ~Team() = default;

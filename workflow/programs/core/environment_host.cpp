@@ -1,7 +1,0 @@
-#include "core/environment.hpp"
-
-namespace weft {
-
-Json device_software() { return Json::object(); }
-
-}  // namespace weft
