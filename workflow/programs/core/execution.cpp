@@ -90,7 +90,8 @@ Result Execution::run(const Run& run) const {
       Json::object({{"record", "measurement"}, {"outcome", to_string(verdict.outcome)}, {"benchmark", key}});
   if (verdict.outcome != Outcome::measured) result.record.set("reason", verdict.reason);
   result.record.merge(subject.identity);
-  if (!result.measurement) return result;
+  // Only the leader writes records, and a member that took no part has no samples to describe.
+  if (!result.measurement || !run.team.leads()) return result;
   add_measurement(result.record, *result.measurement, run.sampling.keep_samples);
   if (states.dump() == "[]") return result;
   result.record.set("device_states", states);
