@@ -13,6 +13,7 @@ from weft.published.collectives import bus_factor
 from weft.records import find_record_files
 from weft.table import build_table, read_table
 
+TARTAN = "repo uuudown/Tartan@e3166abc:microbenchmark"
 SYSTEMS = ["ac922", "c4140_v100_sxm2", "dgx1_p100", "dgx1_v100", "summitdev"]
 
 

@@ -394,7 +394,7 @@ def test_metadata_says_what_was_measured_on(build):
     files = [[environment("p2p_copy", repeat), measurement(COPY, 1.0)] for repeat in range(3)]
     metadata = build([environment("topology", 0), *synthetic.topology()], *files).metadata
     assert sorted(metadata) == sorted(
-        ["environments", "devices", "links", "nics", "nic_links", "files", "measurements", "holes"]
+        ["environments", "runs", "devices", "links", "nics", "nic_links", "files", "measurements", "holes"]
     )
     assert [entry["files"] for entry in metadata["environments"]] == [1, 3]
     assert metadata["environments"][1]["program"] == "p2p"

@@ -12,11 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from weft.columns import AXES, MEASUREMENT, QUANTILES, TEXT, TIME
+from weft.device_states import STATE_PAIRS, summarise_states
 
-_STATE_PAIRS = (
-    "sm_clock_hz", "temperature_c", "throttle_reasons", "ecc_uncorrected", "nvlink_replay_errors",
-    "nvlink_recovery_errors", "nvlink_crc_errors",
-)  # fmt: skip
 _F64_LIST = pa.list_(pa.float64())
 
 
@@ -44,7 +41,7 @@ _JSON_SCHEMA = pa.schema(
                 pa.struct(
                     [
                         ("device", pa.int32()),
-                        *((key, _F64_LIST) for key in _STATE_PAIRS),
+                        *((key, _F64_LIST) for key in STATE_PAIRS),
                         ("nvlink_transmitted_bytes", pa.int64()),
                     ]
                 )
@@ -53,10 +50,6 @@ _JSON_SCHEMA = pa.schema(
     ]
 )
 
-# Clocks event reasons (nvml.h) that slow a busy device: SW power cap, HW slowdown, SW and HW thermal, HW
-# power brake.
-# The others (idle, application clocks, sync boost, display clock) are settings, not trouble.
-_THROTTLE_BITS = 0x04 | 0x08 | 0x20 | 0x40 | 0x80
 
 _HASH_SEED, _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
@@ -119,7 +112,7 @@ def _columns(parsed: pa.Table) -> pa.Table:
     columns["devices"] = _array(parsed["devices"])
     columns["chunk"] = _chunk(columns, _array(parsed["chunk_search"]))
     columns |= _interval(columns)
-    columns |= _device_states(columns, _array(parsed["device_states"]))
+    columns |= summarise_states(columns, _array(parsed["device_states"]))
     columns["identity"] = _identity(columns, parsed.num_rows)
     return pa.table(columns)
 
@@ -157,79 +150,6 @@ def _interval(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
         "bandwidth_ci_low_bytes_per_s": rate(columns["time_ci_high_s"]),
         "bandwidth_ci_high_bytes_per_s": rate(columns["time_ci_low_s"]),
     }
-
-
-def _device_states(columns: dict[str, pa.Array], states: pa.Array) -> dict[str, pa.Array]:
-    """Summarise what NVML said of all participating devices in one value a row; null where it said nothing."""
-    rows = len(states)
-    row = np.asarray(pc.list_parent_indices(states))
-    flat = pc.list_flatten(states)
-
-    def pair(key: str) -> tuple[np.ndarray, np.ndarray]:
-        """Before and after, one value a device state; NaN where it is absent."""
-        values = pc.struct_field(flat, key)
-        result = np.full((len(values), 2), np.nan)
-        result[np.asarray(pc.is_valid(values))] = _floats(pc.list_flatten(values)).reshape(-1, 2)
-        return result[:, 0], result[:, 1]
-
-    def reduce(function: np.ufunc, values: np.ndarray) -> np.ndarray:
-        """One value a row; NaN where no device of the row has one."""
-        result = np.full(rows, np.nan)
-        known = ~np.isnan(values)
-        function.at(result, row[known], values[known])
-        return result
-
-    def difference(*keys: str) -> np.ndarray:
-        changes = [after - before for before, after in map(pair, keys)]
-        total = np.where(np.all(np.isnan(changes), axis=0), np.nan, np.nansum(changes, axis=0))
-        return _sum_by(row, total, rows)
-
-    throttled = reduce(np.fmax, np.fmax(*map(_slowed, pair("throttle_reasons"))))
-    return {
-        "throttled": pa.array(throttled > 0, mask=np.isnan(throttled)),
-        "sm_clock_hz_min": _nullable(reduce(np.fmin, np.fmin(*pair("sm_clock_hz")))),
-        "temperature_c_max": _nullable(reduce(np.fmax, np.fmax(*pair("temperature_c")))),
-        "ecc_uncorrected_delta": _nullable(difference("ecc_uncorrected"), pa.int64()),
-        "nvlink_errors_delta": _nullable(
-            difference("nvlink_replay_errors", "nvlink_recovery_errors", "nvlink_crc_errors"), pa.int64()
-        ),
-        "nvlink_share": _nullable(_nvlink_share(columns, flat, row, rows)),
-    }
-
-
-def _slowed(reasons: np.ndarray) -> np.ndarray:
-    slowed = (np.nan_to_num(reasons).astype(np.int64) & _THROTTLE_BITS) != 0
-    return np.where(np.isnan(reasons), np.nan, slowed)
-
-
-def _nvlink_share(columns: dict[str, pa.Array], flat: pa.Array, row: np.ndarray, rows: int) -> np.ndarray:
-    """Bytes that left over NVLink / payload: of the source; of all participants where each of them sends."""
-    sent = _floats(pc.struct_field(flat, "nvlink_transmitted_bytes"))
-    source = _floats(columns["source"])
-    both = pc.or_kleene(
-        pc.equal(columns["direction"], "bidirectional"),
-        pc.is_in(columns["benchmark"], pa.array(["p2p.fanout"])),
-    )
-    everyone = np.asarray(pc.fill_null(both, False))
-    counts = everyone[row] | (_floats(pc.struct_field(flat, "device")) == source[row])
-    payload = _floats(columns["payload_bytes_moved"])
-    share = _sum_by(row, np.where(counts, sent, np.nan), rows) / np.where(payload > 0, payload, np.nan)
-    return np.where(np.isnan(source) & ~everyone, np.nan, share)
-
-
-def _sum_by(row: np.ndarray, values: np.ndarray, rows: int) -> np.ndarray:
-    known = ~np.isnan(values)
-    total = np.bincount(row[known], values[known], minlength=rows)
-    return np.where(np.bincount(row[known], minlength=rows) > 0, total, np.nan)
-
-
-def _floats(array: pa.Array) -> np.ndarray:
-    return array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-
-
-def _nullable(values: np.ndarray, kind: pa.DataType | None = None) -> pa.Array:
-    array = pa.array(values, from_pandas=True)
-    return array if kind is None else array.cast(kind)
 
 
 def _identity(columns: dict[str, pa.Array], rows: int) -> pa.Array:

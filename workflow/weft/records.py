@@ -90,7 +90,7 @@ class RecordFile:
             if not self.problems:
                 self._add(
                     None,
-                    "the file is empty; it must begin with an environment record and close with an end record",
+                    "the file is empty; it must begin with an environment and close with an end record",
                 )
             return
         if self._bad_lines > _LINES_NAMED:
@@ -107,8 +107,8 @@ class RecordFile:
             self._bad(number, schema.explain(record))
             return None
         if number == 1 and record["record"] != "environment":
-            self._add(1, f"the first record is a {record['record']}; it must be an environment, so system, campaign and "
-                         "repeat of this file are not known")  # fmt: skip
+            what = f"the first record is a {record['record']}; it must be an environment"
+            self._add(1, f"{what}, so system, campaign and repeat of this file are not known")
         return record
 
     def _keep(self, number: int, record: dict[str, Any]) -> None:
@@ -127,7 +127,7 @@ class RecordFile:
         if self._end is None:
             self._add(
                 None,
-                f"the end record is missing, so the file was cut short; the {found} measurements before are used",
+                f"the end record is missing: the file was cut short; its {found} whole measurements are used",
             )
             return
         number, end = self._end

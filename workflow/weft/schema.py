@@ -21,6 +21,19 @@ _TYPE_NAMES = {
     "null": "null",
 }
 
+# What would be right, by the rule that a value broke.
+_RIGHT = {
+    "type": "be {all}",
+    "enum": "be one of {all}",
+    "minimum": "be at least {limit}",
+    "exclusiveMinimum": "be greater than {limit}",
+    "exclusiveMaximum": "be less than {limit}",
+    "pattern": "match {pattern}",
+    "minItems": "have at least {limit} entries",
+    "maxItems": "have at most {limit} entries",
+    "minLength": "not be empty",
+}
+
 
 @cache
 def record_schema() -> dict[str, Any]:
@@ -77,27 +90,12 @@ def _sentence(error: jsonschema_rs.ValidationError) -> str:
     if rule == "additionalProperties":
         keys = [_place([*error.instance_path, key]) for key in facts["unexpected"]]
         return f"unknown key {', '.join(keys)}; only the keys of the record schema are allowed"
-    value = f"{place} is {_show(error.instance)}"
-    match rule:
-        case "type":
-            return f"{value}; it must be {' or '.join(_TYPE_NAMES[name] for name in sorted(facts['types']))}"
-        case "enum":
-            return f"{value}; it must be one of {', '.join(_show(option) for option in facts['options'])}"
-        case "const":
-            return f"{value}; it must be {_show(facts.get('expected_value'))}"
-        case "minimum":
-            return f"{value}; it must be at least {facts['limit']}"
-        case "exclusiveMinimum":
-            return f"{value}; it must be greater than {facts['limit']}"
-        case "exclusiveMaximum":
-            return f"{value}; it must be less than {facts['limit']}"
-        case "pattern":
-            return f"{value}; it must match {facts['pattern']}"
-        case "minItems" | "maxItems":
-            return f"{value}; it must have {'at least' if rule == 'minItems' else 'at most'} {facts['limit']} entries"
-        case "minLength":
-            return f"{value}; it must not be empty"
-    return f"{value}: {error.message}"
+    if rule == "type":
+        facts["all"] = " or ".join(_TYPE_NAMES[name] for name in sorted(facts["types"]))
+    elif rule == "enum":
+        facts["all"] = ", ".join(map(_show, facts["options"]))
+    right = f"it must {_RIGHT[rule].format(**facts)}" if rule in _RIGHT else error.message
+    return f"{place} is {_show(error.instance)}; {right}"
 
 
 def _place(path: list[str | int]) -> str:

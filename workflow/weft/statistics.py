@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -138,7 +139,7 @@ def crossovers(
     decided = np.flatnonzero(lower)
     gap, place = np.log(a / b), np.log(size)
     found = []
-    for before, after in zip(decided[:-1], decided[1:], strict=True):
+    for before, after in pairwise(decided):
         if lower[before] == lower[after]:
             continue
         stretch = gap[before : after + 1]
@@ -182,8 +183,10 @@ def combine_repeats(frame: pd.DataFrame, by: Sequence[str], carry: Sequence[str]
         for name in ("time_ci_low_s", "time_ci_high_s")
     )
     least, greatest = (grouped_quantile(time, group, len(first), end) for end in (0.0, 1.0))
-    result = result.assign(runs=runs, time_median_s=median, time_ci_low_s=low, time_ci_high_s=high, time_run_min_s=least,
-                           time_run_max_s=greatest, spread=(greatest - least) / median)  # fmt: skip
+    result["runs"] = runs
+    result["time_median_s"], result["time_ci_low_s"], result["time_ci_high_s"] = median, low, high
+    result["time_run_min_s"], result["time_run_max_s"] = least, greatest
+    result["spread"] = (greatest - least) / median
     for rate in RATES:
         if rate in frame:
             payload = (frame[rate].to_numpy(float, na_value=np.nan) * time)[first]
@@ -195,12 +198,10 @@ def combine_repeats(frame: pd.DataFrame, by: Sequence[str], carry: Sequence[str]
 def _groups(frame: pd.DataFrame, by: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the group of each row, numbered by first appearance, and the first row of each group."""
     group = np.zeros(len(frame), np.int64)
-    groups = 1
     for name in by:
         codes, values = pd.factorize(frame[name], use_na_sentinel=False)
         if len(values) > 1:
-            group, uniques = pd.factorize(group * len(values) + codes)
-            groups = len(uniques)
+            group, _ = pd.factorize(group * len(values) + codes)
     _, first = np.unique(group, return_index=True)
     return group, first if len(frame) else np.zeros(0, np.int64)
 

@@ -37,7 +37,8 @@ def add_internode(source: Path, recording: Recording) -> None:
 
 def _axes(row: Row) -> dict[str, Any]:
     return {
-        "source_rank": 0, "destination_rank": 1, "ranks": integer(row, "n_gpus"), "nodes": integer(row, "n_nodes"),
+        "source_rank": 0, "destination_rank": 1,
+        "ranks": integer(row, "n_gpus"), "nodes": integer(row, "n_nodes"),
         "pairs": 1, "window": 1, "placement": _PLACEMENT[row["buffer_memory"]],
         "gpudirect": flag(row, "gpudirect_enabled"), "chunk_bytes": None,
     }  # fmt: skip
@@ -61,6 +62,7 @@ def _measured(row: Row) -> dict[str, Any]:
 def _failed(row: Row) -> dict[str, Any]:
     reason = row["status"].removeprefix("failed_").replace("_", " ")
     return {
-        "record": "measurement", "outcome": "failed", "benchmark": "pt2pt.bandwidth", "size_bytes": _FIRST_SIZE_BYTES,
+        "record": "measurement", "outcome": "failed", "benchmark": "pt2pt.bandwidth",
+        "size_bytes": _FIRST_SIZE_BYTES,
         "reason": f"{reason}: {row['note']} (the log ends before the first size)", **_axes(row),
     }  # fmt: skip

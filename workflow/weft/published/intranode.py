@@ -18,7 +18,10 @@ TOO_COARSE = "bandwidth printed with two decimals and below 0.10 GB/s: rounded b
 # CUDA 9.1's p2pBandwidthLatencyTest, which Tartan's program is made from, copies 10^7 integers, and 1 byte
 # for latency.
 _SAMPLE_BANDWIDTH_BYTES, _SAMPLE_LATENCY_BYTES = 40_000_000, 1
-_DELL_NOTE = "size and direction are not printed: taken as the CUDA sample's (40000000 B, latency 1 B; row is destination, column is source)"
+_DELL_NOTE = (
+    "size and direction are not printed: taken as those of the CUDA sample "
+    "(40000000 B, latency 1 B; row is destination, column is source)"
+)
 _LOCAL_NOTE = "printed as bytes read plus bytes written; payload is half of it"
 _FALLBACK_NOTE = "peer access was on, but this pair has none: staged through host memory"
 _FRACTION_NOTE = "printed as a percentage of the theoretical rate: rounded to 1 % of that"

@@ -66,7 +66,8 @@ def measured(
         "operations_per_sample": protocol.operations_per_sample, "warmup_samples": protocol.warmup_samples,
         "converged": None, "stopped_by": "source", "quantiles": None,
     }  # fmt: skip
-    return {"record": "measurement", "outcome": "measured", "benchmark": benchmark, "size_bytes": size_bytes, **axes,
+    return {"record": "measurement", "outcome": "measured", "benchmark": benchmark,
+            "size_bytes": size_bytes, **axes,
             "time_s": time, "timer": "source"}  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from weft.errors import BadInput
 Row = dict[str, str]
 
 SOURCES = {
-    "tartan2018": "Li et al., Tartan: Evaluating Modern GPU Interconnect via a Multi-GPU Benchmark Suite, IISWC 2018",
+    "tartan2018": "Li et al., Tartan: Evaluating Modern GPU Interconnect via a Multi-GPU Benchmark Suite, "
+    "IISWC 2018",
     "zarges2019": "Zarges, bachelor thesis, Technische Universität München, 2019",
     "dell2018": "Dell EMC, deep learning architecture guide for the PowerEdge C4140, 2018",
 }

@@ -41,10 +41,13 @@ class Systems:
             software["mpi_library"] = own["software"]
         return {
             "host": {
-                "hostname": None, "operating_system": None, "kernel": None, "cpu_model": row["cpu_model"] or None,
+                "hostname": None, "operating_system": None, "kernel": None,
+                "cpu_model": row["cpu_model"] or None,
                 "logical_cpus": None, "numa_nodes": None, "memory_bytes": integer(row, "system_memory_bytes"),
             },
-            "devices": [{"device": device, "name": self._name(row)} for device in range(int(row["gpus_per_node"]))],
+            "devices": [
+                {"device": device, "name": self._name(row)} for device in range(int(row["gpus_per_node"]))
+            ],
             "software": software,
         }  # fmt: skip
 
@@ -79,7 +82,8 @@ class Systems:
         return [
             {
                 "record": "device", "device": device, "name": self._name(row),
-                "cpu_affinity": affinity.get(f"GPU{device}"), "memory_bytes": integer(row, "gpu_memory_bytes"),
+                "cpu_affinity": affinity.get(f"GPU{device}"),
+                "memory_bytes": integer(row, "gpu_memory_bytes"),
                 "memory_bandwidth_bytes_per_s": memory, "memory_bandwidth_origin": memory and "published",
                 "memory_copy_bytes_per_s": memory and memory / 2,
                 "pcie_generation": integer(row, "pcie_generation"),
@@ -105,7 +109,8 @@ class Systems:
             record = {
                 "record": "link", "source": pair[0], "destination": pair[1], "link_class": row["link_class"],
                 "pcie_class": pcie[pair]["link_class"] if pair in pcie else None, "link_count": links,
-                "link_rate_bytes_per_s": limit / links if limit and links else None, "limit_bytes_per_s": limit,
+                "link_rate_bytes_per_s": limit / links if limit and links else None,
+                "limit_bytes_per_s": limit,
                 "limit_origin": limit and "published", "switched": False,
             }  # fmt: skip
             if pair in peer:
@@ -122,15 +127,17 @@ class Systems:
             {
                 "record": "link", "source": source, "destination": destination, "link_class": f"NV{links}",
                 "pcie_class": None, "link_count": links, "link_rate_bytes_per_s": link,
-                "limit_bytes_per_s": links * link, "limit_origin": "published", "switched": False, "peer_access": True,
+                "limit_bytes_per_s": links * link, "limit_origin": "published",
+                "switched": False, "peer_access": True,
             }
             for source in range(devices) for destination in range(devices) if source != destination
         ]  # fmt: skip
 
     def _nics(self, system: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return the network adapters that the matrices name, else one for the network that the text names."""
+        """Return the network adapters that the matrices name, else one of the network that the text names."""
         rows = [row for row in self._matrices(system)
-                if row["matrix"] == "nvidia_smi_topo_m" and row["pair_type"] == "gpu_nic" and row["src"].startswith("GPU")]  # fmt: skip
+                if row["matrix"] == "nvidia_smi_topo_m" and row["pair_type"] == "gpu_nic"
+                and row["src"].startswith("GPU")]  # fmt: skip
         names = sorted({row["dst"] for row in rows})
         links = [{"record": "nic_link", "device": _index(row["src"]), "nic": names.index(row["dst"]),
                   "link_class": row["link_class"]} for row in rows]  # fmt: skip
