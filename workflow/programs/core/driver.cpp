@@ -26,8 +26,10 @@ void declare_common(Options& options) {
   options.flag("help", "says what the options are").flag("list", "says what the benchmarks are");
   options.flag("version", "says which build this is");
   options.add("output", "FILE", "record file to write (JSON Lines)", "");
-  options.add("benchmarks", "LIST", "keys of benchmarks, or how they begin", "all");
-  options.add("sizes", "SIZES", "payloads in bytes: 4,64KiB,1GiB or LOW:HIGH:xFACTOR", "4:1GiB:x4");
+  if (!registered_benchmarks().empty()) {
+    options.add("benchmarks", "LIST", "keys of benchmarks, or how they begin", "all");
+    options.add("sizes", "SIZES", "payloads in bytes: 4,64KiB,1GiB or LOW:HIGH:xFACTOR", "4:1GiB:x4");
+  }
   options.add("precision", "SHARE",
               "half width of the interval at which sampling ends, relative to the median", "0.02");
   options.add("confidence", "SHARE", "confidence of the interval of the median", "0.95");
@@ -49,6 +51,9 @@ void declare_common(Options& options) {
 SamplerOptions sampler_options(const Options& options) {
   constexpr double least = 1e-9;
   SamplerOptions sampling;
+  // Two hundred times the resolution of an event of CUDA, 0.5 us; the host's clock has some tens of
+  // nanoseconds.
+  sampling.min_sample_s = backend() == Backend::cuda ? 100e-6 : 20e-6;
   sampling.precision = options.number("precision", least, 1);
   sampling.confidence = options.number("confidence", least, 1 - least);
   sampling.min_samples = options.integer("min-samples", 1, 10'000'000);
@@ -148,9 +153,9 @@ void Driver::prepare() {
     set_host_devices(static_cast<int>(options_.integer("host-devices", 1, 1024)));
   inject_corruption(options_.is_set("inject-corruption"));
   run_ = std::make_unique<Run>(Run{options_, sampler_options(options_), team_});
-  options_.sizes("sizes");
   options_.integer("repeat", 0, 1'000'000);
-  const auto benchmarks = selected_benchmarks(options_);
+  std::vector<const Benchmark*> benchmarks;
+  if (!registered_benchmarks().empty()) benchmarks = selected_benchmarks(options_);
   if (program_.prepare) program_.prepare(options_);
   for (const Benchmark* benchmark : benchmarks)
     for (Case& each : benchmark->cases(*run_))
@@ -211,7 +216,12 @@ std::string Driver::summary() const {
 }  // namespace
 
 int run_program(const Program& program, int argc, char** argv, Team& team) {
-  return Driver(program, argc, argv, team).run();
+  try {
+    return Driver(program, argc, argv, team).run();
+  } catch (const std::exception& error) {  // the team itself can no longer agree
+    std::fprintf(stderr, "%s: %s\n", program.name.c_str(), error.what());
+    return some_failed;
+  }
 }
 
 }  // namespace weft

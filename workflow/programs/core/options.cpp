@@ -106,7 +106,13 @@ const std::string& Options::program() const { return program_; }
 
 Options& Options::add(const std::string& name, const std::string& value_name, const std::string& help,
                       const std::string& fallback) {
-  options_.push_back({name, value_name, help, fallback, false, false});
+  const Option option{name, value_name, help, fallback, false, false};
+  for (Option& known : options_)
+    if (known.name == name) {
+      known = option;
+      return *this;
+    }
+  options_.push_back(option);
   return *this;
 }
 

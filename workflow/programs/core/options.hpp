@@ -16,7 +16,8 @@ class Options {
  public:
   Options(std::string program, std::string sentence);
 
-  /// `fallback` is what --help shows as default; an empty one means the option must be given.
+  /// `fallback` is what --help shows as default; an empty one means the option must be given. An option
+  /// declared before is replaced: a program may give a common one its own words and default.
   Options& add(const std::string& name, const std::string& value_name, const std::string& help,
                const std::string& fallback);
   Options& flag(const std::string& name, const std::string& help);
