@@ -83,8 +83,7 @@ std::vector<Case> cases(const Run& run) {
 
 const Registered host_benchmark{
     {"host",
-     "copies between a device and host memory placed near it; pageable memory is timed by the "
-     "host's clock, since its copies block their caller",
+     "copies between a device and host memory placed near it",
      {{"device", "", "device at the end of the host link"},
       {"memory", "", "pinned or pageable host memory"},
       {"direction", "", "host_to_device, device_to_host, or bidirectional: both at once"},

@@ -1,5 +1,6 @@
 #include "p2p/ping_pong.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -107,7 +108,8 @@ const char* const PingPong::timer = backend() == Backend::cuda ? "device_clock" 
 PingPong::PingPong(int starter, int answerer, double patience_s)
     : starter_flag_(Memory::device, starter, sizeof(Flag)),
       answerer_flag_(Memory::device, answerer, sizeof(Flag)),
-      outcome_(Memory::pinned, starter, sizeof(Outcome)), starter_(starter), answerer_(answerer), patience_ns_(static_cast<std::uint64_t>(1e9 * patience_s)) {
+      outcome_(Memory::pinned, starter, sizeof(Outcome)), starter_(starter), answerer_(answerer),
+      patience_ns_(static_cast<std::uint64_t>(1e9 * patience_s)) {
   launch(starter_, 1, Clear{starter_flag_.as<Flag>()});
   launch(answerer_, 1, Clear{answerer_flag_.as<Flag>()});
   starter_.synchronize();
@@ -123,7 +125,7 @@ double PingPong::time(std::size_t round_trips) {
   if (outcome.round_trips != all)
     throw CallError("p2p", "PingPong::time", "a device gave up waiting for the flag of the other", __FILE__,
                     __LINE__);
-  return static_cast<double>(outcome.time_ns) * 1e-9;
+  return 1e-9 * static_cast<double>(std::max<std::uint64_t>(outcome.time_ns, 1));
 }
 
 void PingPong::play(std::uint32_t round_trips) {
