@@ -55,8 +55,7 @@ std::string counted(int count, const std::string& noun) {
 
 }  // namespace
 
-void check_mpi(int status, const char* call, const char* file, int line) {
-  if (status == MPI_SUCCESS) return;
+void throw_mpi(int status, const char* call, const char* file, int line) {
   char words[MPI_MAX_ERROR_STRING] = "no explanation";
   int length = 0, rank = -1;
   MPI_Error_string(status, words, &length);
@@ -77,6 +76,23 @@ double RankTeam::leaders(double value) {
 
 double RankTeam::maximum(double value) { return reduce(value, MPI_MAX, communicator_); }
 double RankTeam::sum(double value) { return reduce(value, MPI_SUM, communicator_); }
+
+std::string RankTeam::words(const std::string& mine) {
+  int rank = 0, size = 0;
+  WEFT_MPI(MPI_Comm_rank(communicator_, &rank));
+  WEFT_MPI(MPI_Comm_size(communicator_, &size));
+  const int candidate = mine.empty() ? size : rank;
+  int first = size;
+  WEFT_MPI(MPI_Allreduce(&candidate, &first, 1, MPI_INT, MPI_MIN, communicator_));
+  if (first == size) return "";
+  std::string words = mine;
+  auto length = static_cast<int>(words.size());
+  WEFT_MPI(MPI_Bcast(&length, 1, MPI_INT, first, communicator_));
+  words.resize(length);
+  WEFT_MPI(MPI_Bcast(words.data(), length, MPI_CHAR, first, communicator_));
+  return words;
+}
+
 void RankTeam::barrier() { WEFT_MPI(MPI_Barrier(communicator_)); }
 
 Subteam::Subteam(const std::vector<int>& ranks) : RankTeam(MPI_COMM_NULL) {

@@ -18,7 +18,10 @@
 namespace weft {
 
 /// Throws CallError with rank, call, file, line and the library's words.
-void check_mpi(int status, const char* call, const char* file, int line);
+[[noreturn]] void throw_mpi(int status, const char* call, const char* file, int line);
+inline void check_mpi(int status, const char* call, const char* file, int line) {
+  if (status != MPI_SUCCESS) throw_mpi(status, call, file, line);
+}
 
 /// The ranks of a communicator as a team; its rank 0 leads.
 class RankTeam : public Team {
@@ -29,6 +32,7 @@ class RankTeam : public Team {
   double leaders(double value) override;
   double maximum(double value) override;
   double sum(double value) override;
+  std::string words(const std::string& mine) override;
   void barrier() override;
 
   MPI_Comm communicator() const { return communicator_; }
