@@ -1,8 +1,9 @@
-// The device layer: one interface, two backends (device_cuda.hpp, device_host.hpp), chosen when the programs are built.
+// The device layer: one interface, two backends (device_cuda.hpp, device_host.hpp), chosen when the programs
+// are built.
 //
-// A host "device" is an arena of host memory with a worker per stream, pinned to the device's own cores; its copies are
-// memcpy by that worker, its kernels a loop over the index space. Everything that both backends promise is tested by
-// tests/programs/device_contract.cpp.
+// A host "device" is an arena of host memory with a worker per stream, pinned to the device's own cores; its
+// copies are memcpy by that worker, its kernels a loop over the index space. Everything that both backends
+// promise is tested by tests/programs/device_contract.cpp.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,10 @@ enum class Backend { cuda, host };
 Backend backend();
 const char* to_string(Backend backend);  // "cuda", "host"
 
-/// Host backend: sets the number of devices before first use; UsageError with the cuda backend.
+/// Host backend: sets the number of devices, 1 to 256, before first use; the default is 4, or one per NUMA
+/// node where there are more. UsageError for another number, after first use, and with the cuda backend.
 void set_host_devices(int count);
+/// UsageError where the cuda backend finds no GPU.
 int device_count();
 
 struct DeviceProperties {
@@ -34,15 +37,17 @@ struct DeviceProperties {
   std::optional<std::string> uuid, pci_bus_id, compute_capability;
   std::optional<int> multiprocessors;
   std::uint64_t memory_bytes = 0;
-  std::vector<int> cores;  ///< host backend: the cores its workers are pinned to
+  std::vector<int>
+      cores;  ///< host backend: each of its streams has one of these to itself while there are enough
 };
 DeviceProperties device_properties(int device);
 
-/// Whether kernels and copies on `device` may address memory of `peer`.
+/// Whether kernels and copies on `device` may address memory of `peer`; always of itself.
 bool can_access_peer(int device, int peer);
 
-/// Peer access in both directions between two devices while it lives; nested uses are counted. Throws Unsupported when
-/// the platform has none. Without it a copy between devices is staged through host memory.
+/// Peer access in both directions between two devices while it lives; nested uses are counted. Throws
+/// Unsupported when the platform has none. Without it a copy between devices is staged through host memory.
+/// Host backend: only copies heed it, a functor can address all memory anyway.
 class PeerAccess {
  public:
   PeerAccess(int a, int b);
@@ -57,9 +62,13 @@ class PeerAccess {
 enum class Memory { device, pinned, pageable };
 const char* to_string(Memory memory);
 
-/// Memory on a device, or host memory placed near it.
+/// Memory on a device, or host memory on its NUMA node. Host backend: device and pinned memory are large
+/// pages where the kernel grants them, pinned memory is locked where the process may (ulimit -l); pageable
+/// memory is malloc'ed and new. A buffer must outlive the work that uses it: synchronise the stream, or
+/// declare it after the buffers.
 class Buffer {
  public:
+  /// `size_bytes` > 0. Throws Unsupported when there is no room for it.
   Buffer(Memory memory, int device, std::size_t size_bytes);
   ~Buffer();
   Buffer(Buffer&&) noexcept;
@@ -67,7 +76,9 @@ class Buffer {
 
   void* data() const { return data_; }
   template <class T>
-  T* as() const { return static_cast<T*>(data_); }
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
   std::size_t size_bytes() const { return size_bytes_; }
   Memory memory() const { return memory_; }
   int device() const { return device_; }
@@ -90,9 +101,10 @@ class Stream {
   Stream& operator=(Stream&&) noexcept;
 
   int device() const;
-  /// Blocks the host until all work is done; throws CallError when work failed.
+  /// Blocks the host until all work is done; throws CallError when work failed. Host backend: work after the
+  /// failure was dropped, and the stream is usable again.
   void synchronize();
-  /// Later work waits for the event.
+  /// Later work waits for the event as it was last recorded; not at all when it never was.
   void wait(const Event& event);
 
   struct Implementation;
@@ -112,7 +124,8 @@ class Event {
 
   void record(Stream& stream);
   void synchronize();
-  /// Seconds from `earlier` to this event, both reached; same device.
+  /// Seconds from `earlier` to this event; same device (host backend: any). Throws CallError when one is not
+  /// reached.
   double seconds_since(const Event& earlier) const;
 
   struct Implementation;
@@ -129,13 +142,16 @@ struct Place {
   std::byte* address() const { return buffer->as<std::byte>() + offset_bytes; }
 };
 
-/// Copies by the copy engine of the stream's device (host backend: memcpy by the stream's worker).
-/// Between two devices without PeerAccess the copy is staged through host memory.
+/// Enqueues a copy by the copy engine of the stream's device (host backend: memcpy by the stream's worker).
+/// Between two devices without PeerAccess the copy is staged through host memory. CUDA: that, and a copy from
+/// or to pageable memory, may block the host until the stream gets there, so neither belongs behind a gate.
+/// Throws std::out_of_range when the bytes are not inside the buffers.
 void copy(Stream& stream, Place destination, Place source, std::size_t size_bytes);
 
-/// Holds streams at a start line until opened, so that launch cost stays out of the timed region and streams of several
-/// devices start together. A held stream gives up after `timeout_s` and open() then throws a CallError that explains the
-/// likely deadlock: the host blocked on work that waits behind the gate (a full launch queue, a lazy load, an implicit sync).
+/// Holds streams at a start line until opened, so that launch cost stays out of the timed region and streams
+/// of several devices start together. A held stream gives up after `timeout_s`; open() or check() then throws
+/// a CallError that explains the likely deadlock: the host blocked on work that waits behind the gate (a full
+/// launch queue, a lazy load, an implicit sync).
 class Gate {
  public:
   explicit Gate(double timeout_s = 10.0);
@@ -155,12 +171,14 @@ class Gate {
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// How many operations may be queued behind a closed gate.
+/// How many calls (copies, launches, records, waits) may be queued on a device behind a closed gate.
 std::size_t gate_depth();
 
 }  // namespace weft
 
-// Runs `functor(i)` for every i in [0, count) on the stream's device: the body of every kernel of Weft.
+// Runs `functor(i)` for every i in [0, count) on the stream's device: the body of every kernel of Weft. The
+// functor is trivially copyable, at most 88 bytes, and WEFT_HOST_DEVICE. CUDA: a grid-stride loop that fills
+// the device; host: a loop on the stream's worker.
 //   template <class Functor> void weft::launch(Stream& stream, std::size_t count, Functor functor);
 #if WEFT_BACKEND_CUDA
 #include "core/device_cuda.hpp"

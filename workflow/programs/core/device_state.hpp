@@ -1,4 +1,5 @@
-// What NVML says of a device before and after a measurement: clocks, throttling, temperature, errors, bytes on NVLink.
+// What NVML says of a device before and after a measurement: clocks, throttling, temperature, errors, bytes
+// on NVLink.
 #pragma once
 
 #include <memory>
@@ -8,8 +9,8 @@
 
 namespace weft {
 
-/// Reads the devices' state when made and again in json(): `device_states` of a measurement. Empty array where NVML is
-/// absent (host backend) and members left out where it does not answer.
+/// Reads the devices' state when made and again in json(): `device_states` of a measurement. Empty array
+/// where NVML is absent (host backend) and members left out where it does not answer.
 class DeviceStates {
  public:
   explicit DeviceStates(const std::vector<int>& devices);

@@ -49,7 +49,7 @@ class Task {
 
   template <class Body>
   Task(Kind kind, Body body) : operations_(&operations_of<Body>), kind_(kind) {
-    static_assert(sizeof(Body) <= capacity, "a kernel's functor may hold at most 96 bytes");
+    static_assert(sizeof(Body) <= capacity, "a kernel's functor may hold at most 88 bytes");
     static_assert(std::is_nothrow_move_constructible_v<Body>);
     new (body_) Body(std::move(body));
   }

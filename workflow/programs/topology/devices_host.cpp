@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-constexpr double total_budget_s = 3.0;
+constexpr double total_budget_s = 2.0;
 constexpr std::size_t smallest_copy = std::size_t{64} << 20, largest_copy = std::size_t{1} << 30;
 
 /// Several times the caches, but no more than memory has room for.
