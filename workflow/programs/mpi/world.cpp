@@ -93,6 +93,22 @@ std::string RankTeam::words(const std::string& mine) {
   return words;
 }
 
+std::string RankTeam::words(const std::string& mine) {
+  int rank = 0, ranks = 0;
+  WEFT_MPI(MPI_Comm_rank(communicator_, &rank));
+  WEFT_MPI(MPI_Comm_size(communicator_, &ranks));
+  const int candidate = mine.empty() ? ranks : rank;
+  int root = ranks;
+  WEFT_MPI(MPI_Allreduce(&candidate, &root, 1, MPI_INT, MPI_MIN, communicator_));
+  if (root == ranks) return "";
+  std::string words = mine;
+  auto length = static_cast<int>(words.size());
+  WEFT_MPI(MPI_Bcast(&length, 1, MPI_INT, root, communicator_));
+  words.resize(length);
+  WEFT_MPI(MPI_Bcast(words.data(), length, MPI_CHAR, root, communicator_));
+  return words;
+}
+
 void RankTeam::barrier() { WEFT_MPI(MPI_Barrier(communicator_)); }
 
 Subteam::Subteam(const std::vector<int>& ranks) : RankTeam(MPI_COMM_NULL) {
@@ -236,31 +252,24 @@ void World::wait_idle() const {
 
 void World::prepare_together(const std::function<void()>& prepare) {
   enum Kind { fine, unsupported, failed };
-  int kind = fine;
+  int mine = fine;
   std::string message;
+  const auto note = [&](Kind kind, const std::exception& exception) {
+    mine = kind;
+    message = "rank " + std::to_string(rank_) + ": " + exception.what();
+  };
   try {
     prepare();
   } catch (const Unsupported& exception) {
-    kind = unsupported;
-    message = exception.what();
+    note(unsupported, exception);
   } catch (const std::exception& exception) {
-    kind = failed;
-    message = exception.what();
+    note(failed, exception);
   }
-  communicate([&] {
-    const auto kinds = gather_all(kind, MPI_INT, 1, size_);
-    const auto first = std::find_if(kinds.begin(), kinds.end(), [](int of_rank) { return of_rank != fine; });
-    if (first == kinds.end()) return;
-    kind = *first;
-    const int root = static_cast<int>(first - kinds.begin());
-    auto length = static_cast<int>(message.size());
-    WEFT_MPI(MPI_Bcast(&length, 1, MPI_INT, root, MPI_COMM_WORLD));
-    message.resize(length);
-    WEFT_MPI(MPI_Bcast(message.data(), length, MPI_CHAR, root, MPI_COMM_WORLD));
-    message = "rank " + std::to_string(root) + ": " + message;
-  });
-  if (kind == unsupported) throw Unsupported(message);
-  if (kind == failed) throw std::runtime_error(message);
+  const int worst = static_cast<int>(communicate([&] { return maximum(mine); }));
+  if (worst == fine) return;
+  const std::string told = communicate([&] { return words(mine == worst ? message : ""); });
+  if (worst == unsupported) throw Unsupported(told);
+  throw std::runtime_error(told);
 }
 
 void World::abort(const std::string& message) const {

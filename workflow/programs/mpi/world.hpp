@@ -86,8 +86,8 @@ class World : public RankTeam {
   /// core to those that have some. Wakes within a millisecond.
   void wait_idle() const;
 
-  /// Runs `prepare` on every rank; when it throws on any, every rank throws what the lowest such rank threw.
-  /// `prepare` must not communicate.
+  /// Runs `prepare` on every rank; when it throws on any, every rank throws the worst of it, in the words of
+  /// the first. `prepare` must not communicate.
   void prepare_together(const std::function<void()>& prepare);
 
   /// Runs an action in which ranks wait for each other. When it throws, the other ranks would wait forever:

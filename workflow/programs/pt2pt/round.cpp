@@ -105,7 +105,11 @@ Measurement Round::result(std::size_t group) {
   const double messages = static_cast<double>(exercise_.messages_per_pair * groups_[group].size());
   measurement.payload_bytes = messages * static_cast<double>(configuration_.size_bytes);
   measurement.wrong = found.wrong;
-  measurement.extra.set("device_states", found.device_states);
+  if (!found.device_states.is_null())
+    measurement.extra.set("device_states", found.device_states)
+        .set("payload_bytes_moved",
+             static_cast<std::uint64_t>(*measurement.payload_bytes * pack(measurement.time.operations_total) /
+                                        exercise_.time_scale));
   if (configuration_.search) {
     Json tried = Json::array();
     for (const auto& [chunk_bytes, time_s] : found.tried)
@@ -155,11 +159,15 @@ void Round::measure() {
   });
 
   for (std::size_t group = 0; group < states.size(); ++group)
-    found_[group].device_states = states[group]->json();
+    if (const Json states_of_group = states[group]->json(); states_of_group.dump() != "[]")
+      found_[group].device_states = states_of_group;
+  std::vector<double> wrong(groups_.size());
   world_.prepare_together([&] {
     if (role && (!role->source || exercise_.both_ways))
-      found_[role->group].wrong = endpoint_->wrong_bytes(configuration_.size_bytes, role->peer);
+      wrong[role->group] = pack(endpoint_->wrong_bytes(configuration_.size_bytes, role->peer));
   });
+  for (std::size_t group = 0; group < groups_.size(); ++group)
+    found_[group].wrong = static_cast<std::uint64_t>(world_.sum(wrong[group]));
 }
 
 Round::Found Round::measure_group(const Role& role) {

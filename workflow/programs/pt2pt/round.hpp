@@ -46,8 +46,8 @@ class Round {
     TimeSummary time;
     std::optional<std::uint64_t> best_chunk_bytes;
     std::vector<std::pair<std::uint64_t, double>> tried;  ///< chunk and seconds
-    Json device_states = Json::array();
-    std::uint64_t wrong = 0;  ///< of this rank
+    Json device_states;       ///< null where nothing answers, and on ranks that do not lead
+    std::uint64_t wrong = 0;  ///< bytes at all members
   };
   struct Role {
     std::size_t group;
