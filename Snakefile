@@ -30,6 +30,7 @@ rule all:
     input:
         f"{RESULTS}/config.resolved.yaml",
         f"{RESULTS}/report.html",
+        RECORDS,
 
 
 # Measure only; `snakemake report` would be the rest.

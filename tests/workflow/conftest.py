@@ -91,6 +91,12 @@ class Checkout:
         return sorted((self.folder / "results/tiny/tiny/records").rglob("*.jsonl"))
 
 
+@pytest.fixture(scope="session")
+def new_checkout() -> type[Checkout]:
+    """`new_checkout(folder)` makes a checkout in an empty folder."""
+    return Checkout
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A fresh checkout with the campaign and system `tiny`."""

@@ -17,6 +17,8 @@ TIME = {
     "quantiles": dict.fromkeys(["min", "p01", "p05", "p25", "p75", "p95", "p99", "max"], 1e-6),
 }  # fmt: skip
 
+HOST = ["hostname", "operating_system", "kernel", "cpu_model", "logical_cpus", "numa_nodes", "memory_bytes"]
+
 
 def main() -> None:
     options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
@@ -55,9 +57,7 @@ def records(options: dict[str, str], outcome: str) -> list[dict]:
         "system": options["--system"], "campaign": options["--campaign"], "experiment": experiment,
         "repeat": int(options["--repeat"]), "started_at": None, "command_line": sys.argv,
         "device_backend": "host",
-        "host": dict.fromkeys(
-            ("hostname", "operating_system", "kernel", "cpu_model", "logical_cpus", "numa_nodes", "memory_bytes")
-        ),
+        "host": dict.fromkeys(HOST),
         "devices": [], "software": {}, "geometry": None, "container_digest": None,
         "scheduler": None, "variables": {},
     }  # fmt: skip

@@ -2,15 +2,15 @@
 # Snakemake called by itself.
 
 
-rule programs:
+rule program:
     input:
-        sources=sorted({path for name in PROGRAMS for path in experiments.source_files(name)}),
+        sources=sources_of,
     output:
-        [update(launch.program_path(CONFIG, name)) for name in PROGRAMS],
+        update(f"build/{CONFIG.backend}/bin/{{program}}"),
     log:
-        f"{RESULTS}/logs/programs.log",
+        f"{RESULTS}/logs/program/{{program}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/programs.tsv"
+        f"{RESULTS}/benchmarks/program/{{program}}.tsv"
     retries: 0
     resources:
         machine=1,
@@ -20,6 +20,6 @@ rule programs:
         backend=CONFIG.backend,
         toolchain=CONFIG.system["toolchain"],
     message:
-        "Building the programs for the {params.backend} backend"
+        "Building {wildcards.program} for the {params.backend} backend"
     shell:
-        "TOOLCHAIN={params.toolchain} envs/build {params.backend} > {log} 2>&1 && touch {output}"
+        "TOOLCHAIN={params.toolchain} envs/build {params.backend} {wildcards.program} > {log} 2>&1 && touch {output}"

@@ -3,7 +3,7 @@
 
 rule collective_mpi:
     input:
-        program=program("collective"),
+        program=binary("collective"),
     output:
         f"{RESULTS}/records/collective_mpi/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.jsonl",
     log:
@@ -29,7 +29,7 @@ rule collective_mpi:
 
 rule collective_nccl:
     input:
-        program=program("collective"),
+        program=binary("collective"),
     output:
         f"{RESULTS}/records/collective_nccl/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.jsonl",
     log:

@@ -28,7 +28,6 @@ WEFT = shlex.join([sys.executable, "-m", "weft"])
 if "machine" not in workflow.global_resources:
     workflow.register_resource("machine", 1)
 
-PROGRAMS = ["topology", "p2p", "pt2pt", "collective"]
 RESULTS = experiments.results(CONFIG)
 JOBS = list(experiments.jobs(CONFIG))
 RECORDS = [experiments.record_path(CONFIG, job) for job in JOBS]
@@ -37,18 +36,29 @@ for skipped in CONFIG.skipped:
     logger.info(f"Skipped: {skipped['experiment']}, sweep {skipped['sweep']}: {skipped['reason']}.")
 
 
+def axis(name):
+    """What a wildcard may be: the values that the jobs of the campaign have. Never nothing, which would be anything."""
+    return "|".join(sorted({str(getattr(job, name)) for job in JOBS} - {"None"})) or "none"
+
+
 wildcard_constraints:
-    sweep="[a-z][a-z0-9_]*",
-    ranks="[0-9]+",
-    gpudirect="on|off",
-    repeat="[0-9]+",
+    sweep=axis("sweep"),
+    ranks=axis("ranks"),
+    gpudirect=axis("gpudirect"),
+    repeat=axis("repeat"),
+    program="|".join(sorted({entry.program for entry in experiments.EXPERIMENTS.values()})),
     system="[^/]+",
     campaign="[^/]+",
 
 
-def program(name):
+def binary(name):
     """The binary of a program. Ancient: its sources decide, through the parameter `sources`."""
     return ancient(launch.program_path(CONFIG, name))
+
+
+def sources_of(wildcards):
+    """The files that make a program."""
+    return experiments.source_files(wildcards.program)
 
 
 def command(experiment):

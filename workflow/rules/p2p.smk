@@ -3,7 +3,7 @@
 
 rule p2p_copy:
     input:
-        program=program("p2p"),
+        program=binary("p2p"),
     output:
         f"{RESULTS}/records/p2p_copy/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -29,7 +29,7 @@ rule p2p_copy:
 
 rule p2p_latency:
     input:
-        program=program("p2p"),
+        program=binary("p2p"),
     output:
         f"{RESULTS}/records/p2p_latency/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -55,7 +55,7 @@ rule p2p_latency:
 
 rule p2p_host:
     input:
-        program=program("p2p"),
+        program=binary("p2p"),
     output:
         f"{RESULTS}/records/p2p_host/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -81,7 +81,7 @@ rule p2p_host:
 
 rule p2p_route:
     input:
-        program=program("p2p"),
+        program=binary("p2p"),
     output:
         f"{RESULTS}/records/p2p_route/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -107,7 +107,7 @@ rule p2p_route:
 
 rule p2p_fanout:
     input:
-        program=program("p2p"),
+        program=binary("p2p"),
     output:
         f"{RESULTS}/records/p2p_fanout/{{sweep}}.repeat{{repeat}}.jsonl",
     log:

@@ -4,7 +4,7 @@
 
 rule pt2pt_latency:
     input:
-        program=program("pt2pt"),
+        program=binary("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_latency/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:
@@ -30,7 +30,7 @@ rule pt2pt_latency:
 
 rule pt2pt_bandwidth:
     input:
-        program=program("pt2pt"),
+        program=binary("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:
@@ -56,7 +56,7 @@ rule pt2pt_bandwidth:
 
 rule pt2pt_bidirectional_bandwidth:
     input:
-        program=program("pt2pt"),
+        program=binary("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_bidirectional_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:
@@ -82,7 +82,7 @@ rule pt2pt_bidirectional_bandwidth:
 
 rule pt2pt_message_rate:
     input:
-        program=program("pt2pt"),
+        program=binary("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_message_rate/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:

@@ -3,7 +3,7 @@
 
 rule topology:
     input:
-        program=program("topology"),
+        program=binary("topology"),
     output:
         f"{RESULTS}/records/topology/repeat{{repeat}}.jsonl",
     log:

@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from weft import config as weft_config
 from weft import experiments, launch, processes
@@ -128,7 +130,12 @@ def _measure(command: Sequence[str], checkout: Path) -> int:
     environment = processes.environment(checkout)
     package = str(Path(__file__).parent.parent)
     environment["PYTHONPATH"] = package  # where Snakemake finds the progress lines, as the plugin `weft`
-    snakemake = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+    snakemake = subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    # Through this process, so that Snakemake does not stumble when the terminal goes.
+    relay = threading.Thread(target=_relay, args=[snakemake.stdout], daemon=True)
+    relay.start()
     try:
         status = snakemake.wait()
     except KeyboardInterrupt:
@@ -142,7 +149,16 @@ def _measure(command: Sequence[str], checkout: Path) -> int:
         if status < 0:
             say(f"Snakemake was killed by signal {-status}. Call it again to go on: what is finished stays.")
     processes.kill_marked(checkout)
+    relay.join()
     return status
+
+
+def _relay(lines: IO[bytes]) -> None:
+    for line in lines:
+        if not line.startswith(b"Using profile"):
+            with contextlib.suppress(OSError):
+                sys.stderr.buffer.write(line)
+                sys.stderr.buffer.flush()
 
 
 def _report_what_there_is(config: ResolvedConfig, folder: Path) -> None:

@@ -6,17 +6,19 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from weft.errors import BadInput
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command that ``arguments`` name and return the exit status; bad input: one sentence, and 2."""
-    parser = _parser()
-    options, others = parser.parse_known_args(arguments)
-    if others and options.command != "campaign":
-        parser.error(f"unknown argument: {' '.join(others)}")
     try:
+        options, others = _parser().parse_known_args(arguments)
+        if others and options.command != "campaign":
+            raise BadInput(
+                f"weft {options.command} knows no argument {others[0]}; see weft {options.command} --help."
+            )
         return options.run(options, others) or 0
     except BadInput as problem:
         print(f"weft: {problem}", file=sys.stderr)
@@ -34,9 +36,9 @@ def _campaign(options: argparse.Namespace, others: list[str]) -> int:
 
 
 def _config(options: argparse.Namespace, _others: list[str]) -> None:
-    from weft import config
+    from weft import config, reference
 
-    text = config.load(options.system, options.campaign).as_yaml()
+    text = reference.page() if options.reference else config.load(options.system, options.campaign).as_yaml()
     if options.output is None:
         sys.stdout.write(text)
     else:
@@ -74,10 +76,13 @@ def _write(path: Path, text: str) -> None:
         raise BadInput(f"{path} cannot be written: {problem.strerror}.") from None
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(f"{message}; see {self.prog} --help.")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="weft", description="Measures GPU interconnects.", allow_abbrev=False
-    )
+    parser = _Parser(prog="weft", description="Measures GPU interconnects.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
@@ -99,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "campaign":
             added.add_argument("--profile", default="local", help="a folder of profiles (default: local)")
         else:
+            added.add_argument("--reference", action="store_true", help="print docs/configuration.md instead")
             added.add_argument(
                 "--output", type=Path, help="the file to write; without it, to standard output"
             )

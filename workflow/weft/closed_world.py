@@ -12,7 +12,7 @@ import jsonschema_rs
 from weft.errors import BadInput, did_you_mean
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
-_TYPES = {
+TYPES = {
     "object": "a mapping of keys to values",
     "array": "a list",
     "string": "text",
@@ -41,8 +41,8 @@ def check(settings: Any, name: str, file: str) -> None:
     root = schema(name)
     errors = list(jsonschema_rs.Draft202012Validator(root).iter_errors(settings))
     if errors:
-        # The outermost first: what stands inside a wrong thing is no news.
-        error = min(errors, key=lambda e: len(e.instance_path))
+        # The outermost first: what stands inside a wrong thing is no news. A misspelt key is also a missing one.
+        error = min(errors, key=lambda e: (len(e.instance_path), e.schema_path[-1] != "additionalProperties"))
         raise BadInput(
             _sentence(root, settings, list(error.instance_path), str(list(error.schema_path)[-1]), file)
         )
@@ -75,7 +75,7 @@ def key_path(path: Sequence[str | int]) -> str:
 def shown(value: Any) -> str:
     """Return ``value`` as it stands in a sentence."""
     if isinstance(value, (dict, list)):
-        return _TYPES["object"] if isinstance(value, dict) else _TYPES["array"]
+        return TYPES["object"] if isinstance(value, dict) else TYPES["array"]
     if value is None or isinstance(value, bool):
         return str(value).lower() if value is not None else "null"
     return f"'{value}'"
@@ -130,30 +130,24 @@ def _expected(part: dict[str, Any], value: Any, root: dict[str, Any]) -> str:
     types = [types] if isinstance(types, str) else types
     if part.get("description", "")[:1].islower():  # a noun phrase that says what a value looks like
         return f"{part['description']}."
-    words = []
+    alternatives = []
     for kind in types:
-        word = _TYPES[kind]
+        word = TYPES[kind]
         if kind == "string" and "pattern" in part:
-            plain = part["pattern"].strip("^$()").split("|")
-            word = (
-                " or ".join(f"'{choice}'" for choice in plain)
-                if all(p.isalpha() for p in plain)
-                else "a size as in 64KiB"
-            )
+            word = words(part["pattern"])
         if kind in ("integer", "number"):
-            word += _bounds(part)
+            word += bounds(part)
         if kind == "array" and "items" in part:
             items = resolve(part["items"], root)
-            one = (
-                f"one of {', '.join(items['enum'])}" if "enum" in items else items.get("description", "text")
-            )
-            word = f"a list, each item {one}"
-        words.append(word)
-    return " or ".join(words) + "."
+            choices = f"one of {', '.join(items['enum'])}" if "enum" in items else items["description"]
+            word = f"a list, each item {choices}"
+        alternatives.append(word)
+    return " or ".join(alternatives) + "."
 
 
-def _bounds(part: dict[str, Any]) -> str:
-    bounds = [
+def bounds(part: dict[str, Any]) -> str:
+    """Return the bounds of a number as words, with a space before, or nothing."""
+    limits = [
         f"{word} {part[key]}"
         for key, word in (
             ("minimum", "at least"),
@@ -163,4 +157,14 @@ def _bounds(part: dict[str, Any]) -> str:
         )
         if key in part
     ]
-    return f" {' and '.join(bounds)}" if bounds else ""
+    return f" {' and '.join(limits)}" if limits else ""
+
+
+def words(pattern: str) -> str:
+    """Return what a pattern of this package's schemas asks for: one of some words, or a size."""
+    choices = pattern.strip("^$()").split("|")
+    return (
+        " or ".join(f"'{choice}'" for choice in choices)
+        if all(map(str.isalpha, choices))
+        else "a size as in 64KiB"
+    )

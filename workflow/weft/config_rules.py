@@ -29,6 +29,11 @@ def check_launch(place: Settings, library: Settings, system_file: str, mpi_file:
 def check_sweep(where: str, experiment: str, sweep: Settings, place: Settings) -> None:
     """Raise BadInput when a sweep asks for what the system does not have, or contradicts itself."""
     program, _, case = experiment.partition("_")
+    for chunk in _listed(sweep, "chunks_bytes"):
+        if chunk >= max(sweep["sizes_bytes"]):
+            raise BadInput(
+                f"{where}.chunks_bytes has {chunk}, which is no piece of the largest of sizes_bytes."
+            )
     if program == "p2p":
         _check_devices(where, sweep, place["devices_per_node"])
         return
@@ -147,11 +152,13 @@ def _ends(pair: str) -> tuple[int, int]:
 def _values(axis: str, sweep: Settings, place: Settings) -> set[Any]:
     """Every value that an axis takes."""
     value = sweep[axis]
+    # Every route is measured beside the direct way, which has neither a third device nor pieces.
+    beside = {"direct"} if "via" in sweep and axis in ("via", "chunks_bytes") else set()
     if axis == "chunks_bytes":
-        return {"none", *(value if isinstance(value, list) else [value])}
+        return beside | ({"none", value} if isinstance(value, str) else set(value))
     if value != "all":
-        return set(value) if isinstance(value, list) else {value}
+        return beside | (set(value) if isinstance(value, list) else {value})
     members = range(max(sweep["ranks"]) if "ranks" in sweep else place["devices_per_node"])
     if axis == "pairs":
         return {f"{source}:{destination}" for source, destination in itertools.permutations(members, 2)}
-    return {"all"} if axis == "participants" else set(members)
+    return {"all"} if axis == "participants" else beside | set(members)

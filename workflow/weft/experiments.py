@@ -58,7 +58,9 @@ EXPERIMENTS = {
         {**_SIZES, "devices": "--devices", "memory": "--memory", "host_directions": "--host-directions"},
     ),
     "p2p_route": Experiment("p2p", "route", {**_SIZES, **_P2P, "via": "--via", "chunks_bytes": "--chunks"}),
-    "p2p_fanout": Experiment("p2p", "fanout", {**_SIZES, "devices": "--devices", "patterns": "--patterns"}),
+    "p2p_fanout": Experiment(
+        "p2p", "fanout", {**_SIZES, **_P2P, "devices": "--devices", "patterns": "--patterns"}
+    ),
     "pt2pt_latency": Experiment("pt2pt", "latency", _MESSAGES),
     "pt2pt_bandwidth": Experiment("pt2pt", "bandwidth", _MESSAGES),
     "pt2pt_bidirectional_bandwidth": Experiment("pt2pt", "bidirectional_bandwidth", _MESSAGES),

@@ -1,7 +1,7 @@
 """One campaign at a time in a checkout, and no process of a campaign that was killed left behind.
 
 Every process of a campaign carries the variable MARK, its value the checkout. Who holds the lock file is the
-campaign; a marked process of this checkout that it did not start is a left-over and is killed. A guard, forked
+campaign; a marked process of this checkout that it did not start is a left-over, and killed. A guard, forked
 from the campaign, does the same the moment the campaign dies, however it dies.
 """
 
