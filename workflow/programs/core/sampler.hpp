@@ -16,11 +16,11 @@ namespace weft {
 struct SamplerOptions {
   double precision = 0.02;  ///< half width of the interval, relative to the median
   double confidence = 0.95;
-  std::size_t min_samples = 20;
+  std::size_t min_samples = 20;  ///< unless the budget is spent before: then three, or max_samples
   std::size_t max_samples = 10000;
   double budget_s = 0.5;  ///< of one measurement, warm-up included
   double min_sample_s =
-      100e-6;  ///< operations are batched until a sample lasts this long: 200 x 0.5 us of an event
+      20e-6;  ///< operations are batched until a sample lasts this long, against timer resolution
   bool keep_samples = false;
 };
 
@@ -41,7 +41,7 @@ struct TimeSummary {
   StoppedBy stopped_by = StoppedBy::precision;
   std::vector<double> samples_s;  ///< in the order taken
 
-  /// `per_operation` scales times, e.g. 0.5 for one way of a ping-pong.
+  /// `scale` multiplies all times, e.g. 0.5 for one way of a ping-pong.
   Json json(bool keep_samples, double scale = 1.0) const;
 };
 
@@ -50,10 +50,20 @@ struct TimeSummary {
 using Batch = std::function<double(std::size_t operations)>;
 
 /// Times an operation until the interval of the median is precise enough, the budget is spent or the sample
-/// limit reached: calibrates operations per sample, warms up until steady, then samples. The interval is
-/// looked at on a geometric schedule of sample counts only, since looking after every sample would stop on
-/// lucky streaks. `clock_s` gives the time for the budget (tests replace it); the team's leader decides when
-/// it is spent.
+/// limit reached.
+///
+/// First it calibrates the operations of a sample, doubling them until one lasts `min_sample_s`; then it
+/// warms up until steady; then it samples. The interval is looked at when there are min_samples, twice and
+/// four times as many and so on, and precision ends sampling when two looks in a row find it, since looking
+/// after every sample would stop on lucky streaks. The budget ends it at any sample from the third on, so
+/// that even a slow operation has an interval, if of less confidence than asked for: the summary states the
+/// confidence attained.
+///
+/// The interval takes samples for independent. Where they are not (drifting clocks, periodic disturbance) it
+/// is too narrow; repeats of the whole job, kept apart from samples, are there to show that.
+///
+/// `clock_s` gives the time for the budget (tests replace it); the team's leader decides when it is spent.
+/// Throws std::runtime_error when the operation is too short for the timer.
 TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team,
                    const std::function<double()>& clock_s = {},
                    std::size_t max_operations_per_sample = 1 << 20);
