@@ -1,0 +1,12 @@
+#include "collective/library.hpp"
+#include "core/error.hpp"
+
+namespace weft::collective {
+
+std::unique_ptr<Library> join_nccl(RankTeam&, int, int, int) {
+  throw Unsupported("this program was built without NCCL (host backend)");
+}
+
+Json nccl_version() { return Json(); }
+
+}  // namespace weft::collective
