@@ -53,7 +53,8 @@ _MEASUREMENT = {
     "placement": "device",
     "gpudirect": True, "window": 64, "pairs": 1, "message_rate_per_s": 1e6, "library": "nccl",
     "in_place": False,
-    "count": 250, "datatype": "float32", "element_bytes": 4, "reduction": "sum", "root": 0,
+    "count": 250, "requested_bytes": 1003, "datatype": "float32", "element_bytes": 4, "reduction": "sum",
+    "root": 0,
     "block_alignment_bytes": 8,
     "time_s": {
         "median": 1e-6, "ci_low": 0.9e-6, "ci_high": 1.25e-6, "confidence": 0.95, "samples": 20,

@@ -96,7 +96,7 @@ def test_systems_are_those_with_measurements(imported):
 
 
 def test_pair_matrix_value(reference, tables):
-    """DGX-1 P100, 40 MB from GPU 1 to GPU 0 (under one PCIe switch), peer access off and on; row is destination."""
+    """DGX-1 P100, 40 MB from GPU 1 to GPU 0 (one PCIe switch), peer access off and on; row is destination."""
     source = rows(reference, "p2p_intranode")
     for enabled, link_class, limit in (("False", "PIX", 15.754e9), ("True", "NV1", 20e9)):
         printed = find(

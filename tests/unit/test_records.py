@@ -87,6 +87,14 @@ def test_cut_gzip_gives_the_measurements_before_the_cut(path, raw):
     assert any("the compressed data end in the middle" in said for said in sentences(records))
 
 
+def test_last_line_before_the_end_of_cut_gzip_data_is_used(path, raw):
+    """Only the checksum is missing, and the last newline."""
+    target = path.with_suffix(".jsonl.gz")
+    target.write_bytes(gzip.compress(b"\n".join(raw.split(b"\n")[:5]))[:-8])
+    found, _ = read(target)
+    assert [number for number, _ in found] == [3, 4, 5]
+
+
 def test_corrupt_gzip_is_said(path):
     target = path.with_suffix(".jsonl.gz")
     target.write_bytes(b"this is not gzip")
@@ -153,6 +161,7 @@ def test_counts_of_the_end_must_match(path):
     closing = end(records)
     for key, wrong, said in (
         ("measurements", 4, "end: measurements is 4; the file holds 3"),
+        ("measurements", 2, "end: measurements is 2; the file holds 3"),
         ("outcomes", {"measured": 2, "unsupported": 1, "wrong": 0, "failed": 0},
         "end: outcomes.measured is 2; the file holds 3"),
     ):  # fmt: skip

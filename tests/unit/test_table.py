@@ -193,6 +193,17 @@ def test_slowest_participant_limits_a_collective(build):
     assert [limit for _, limit, _ in limits(built)] == [40e9, 150e9, None]
 
 
+def test_slower_host_link_limits_a_staged_copy(build):
+    topology = synthetic.topology()
+    topology[1]["host_link_limit_bytes_per_s"] = 8e9
+    rows = [
+        measurement(COPY | {"peer_access": False, "source": s, "destination": d}, 1.0)
+        for s, d in ((0, 1), (1, 0))
+    ]
+    built = build([environment("p2p_copy", 0), *topology, *rows])
+    assert [limit for _, limit, _ in limits(built)] == [8e9, 8e9]
+
+
 def test_topology_of_another_campaign_is_not_used(build):
     own = environment("p2p_copy", 0)
     other = environment("topology", 0, campaign="other")
@@ -264,6 +275,14 @@ def test_repeats_and_other_systems_are_no_duplicates(build, change):
     )
     assert len(built.rows) == 2
     assert built.problems == []
+
+
+def test_null_is_a_value_of_an_axis_of_its_own(build):
+    route = {**COPY, "benchmark": "p2p.route", "chunk_bytes": None}
+    built = build(
+        [environment("p2p_route", 0), *(measurement(route | {"via": via}, 1.0) for via in (None, 0, 2))]
+    )
+    assert len(built.rows) == 3
 
 
 @pytest.mark.parametrize("name", [name for name in AXES if name not in ("chunk", "devices")])

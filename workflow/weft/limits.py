@@ -166,7 +166,7 @@ class Topologies:
         staged.
         """
         t, s, d, via = rows.topology, rows.source, rows.destination, rows.via
-        known = rows.known & (s != NONE) & (d != NONE) & ~rows.between_nodes
+        known = (s != NONE) & (d != NONE) & ~rows.between_nodes
         staged = rows.staged & (s != d)
         link_class = np.where(staged, self._staged_class[t, s, d], self._class[t, s, d])
         limit, host = self._link[t, s, d], self._host[t, s].smaller(self._host[t, d])

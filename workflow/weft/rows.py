@@ -17,7 +17,6 @@ class Rows:
     def __init__(self, table: pa.Table, topology: np.ndarray, size: int) -> None:
         self._table = table
         self.topology = topology
-        self.known = topology != NONE
         self.source, self.destination, self.via, self.device = (
             self._index(name, size) for name in ("source", "destination", "via", "device")
         )
