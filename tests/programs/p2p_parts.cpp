@@ -1,5 +1,6 @@
 // The parts of p2p that its records do not show: verification itself, copies of any size, relays, memory.
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "check.hpp"
@@ -45,6 +46,13 @@ TEST(bytes_that_did_not_arrive_are_wrong) {
   CHECK(transfer.wrong_bytes(1000) > 0 && transfer.wrong_bytes(1000) <= 10);
   copy_and_wait(transfer.destination(), transfer.source(), 1000);
   CHECK_EQ(transfer.wrong_bytes(1000), 0u);
+}
+
+TEST(a_destination_that_was_reset_holds_nothing_of_the_last_payload) {
+  Transfer transfer(0, 1, capacity_bytes);
+  copy_and_wait(transfer.destination(), transfer.source(), capacity_bytes);
+  transfer.reset(1000);
+  CHECK(transfer.wrong_bytes(1000) > 900);
 }
 
 TEST(bytes_behind_the_end_are_wrong) {
@@ -106,6 +114,24 @@ TEST(a_relay_passes_through_its_stage) {
   time_lanes({relay.lane()}, 1);
   const std::byte* last_two_chunks = transfer.source(2 * 4096).address();
   CHECK(std::equal(last_two_chunks, last_two_chunks + 2 * 4096, stage.as<std::byte>()));
+}
+
+TEST(both_hops_of_a_relay_wait_at_the_gate) {
+  Transfer transfer(0, 1, capacity_bytes);
+  const PeerAccess in(0, 2), out(2, 1);
+  const Buffer stage(Memory::device, 2, 2 * 4096);
+  fill_pattern(stage, 0, stage.size_bytes(), 0);
+  transfer.reset(4 * 4096);
+  Relay relay(transfer, stage, 4 * 4096, 4096);
+  const Lane lane = relay.lane();
+  Gate gate;
+  gate.hold(*lane.stream);
+  lane.enqueue(0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK_EQ(count_wrong_bytes(stage, 0, stage.size_bytes(), 0), 0u);
+  gate.open();
+  lane.stream->synchronize();
+  CHECK_EQ(transfer.wrong_bytes(4 * 4096), 0u);
 }
 
 TEST(the_next_family_is_made_after_the_last_is_gone) {
