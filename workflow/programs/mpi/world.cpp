@@ -93,22 +93,6 @@ std::string RankTeam::words(const std::string& mine) {
   return words;
 }
 
-std::string RankTeam::words(const std::string& mine) {
-  int rank = 0, ranks = 0;
-  WEFT_MPI(MPI_Comm_rank(communicator_, &rank));
-  WEFT_MPI(MPI_Comm_size(communicator_, &ranks));
-  const int candidate = mine.empty() ? ranks : rank;
-  int root = ranks;
-  WEFT_MPI(MPI_Allreduce(&candidate, &root, 1, MPI_INT, MPI_MIN, communicator_));
-  if (root == ranks) return "";
-  std::string words = mine;
-  auto length = static_cast<int>(words.size());
-  WEFT_MPI(MPI_Bcast(&length, 1, MPI_INT, root, communicator_));
-  words.resize(length);
-  WEFT_MPI(MPI_Bcast(words.data(), length, MPI_CHAR, root, communicator_));
-  return words;
-}
-
 void RankTeam::barrier() { WEFT_MPI(MPI_Barrier(communicator_)); }
 
 Subteam::Subteam(const std::vector<int>& ranks) : RankTeam(MPI_COMM_NULL) {
