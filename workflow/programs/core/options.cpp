@@ -106,7 +106,7 @@ const std::string& Options::program() const { return program_; }
 
 Options& Options::add(const std::string& name, const std::string& value_name, const std::string& help,
                       const std::string& fallback) {
-  const Option option{name, value_name, help, fallback, false, false};
+  const Option option{name, value_name, help, fallback, fallback, false, false};
   for (Option& known : options_)
     if (known.name == name) {
       known = option;
@@ -117,7 +117,7 @@ Options& Options::add(const std::string& name, const std::string& value_name, co
 }
 
 Options& Options::flag(const std::string& name, const std::string& help) {
-  options_.push_back({name, "", help, "", true, false});
+  options_.push_back({name, "", help, "", "", true, false});
   return *this;
 }
 
@@ -165,8 +165,7 @@ std::string Options::help() const {
   for (const Option& option : options_) {
     const std::string head = left(option);
     text << "  " << head << std::string(width - head.size() + 2, ' ') << option.help;
-    const std::string& shown = option.given ? std::string() : option.value;
-    if (!shown.empty()) text << " [" << shown << "]";
+    if (!option.fallback.empty()) text << " [" << option.fallback << "]";
     text << "\n";
   }
   return text.str();

@@ -48,7 +48,7 @@ class Options {
 
  private:
   struct Option {
-    std::string name, value_name, help, value;
+    std::string name, value_name, help, fallback, value;
     bool is_flag = false, given = false;
   };
   const Option& at(const std::string& name) const;

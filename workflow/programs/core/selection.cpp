@@ -1,6 +1,7 @@
 #include "core/selection.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "core/error.hpp"
@@ -13,6 +14,17 @@ std::vector<std::string> keys() {
   std::vector<std::string> all;
   for (const Benchmark& benchmark : registered_benchmarks())
     all.push_back(benchmark.key);
+  return all;
+}
+
+/// All keys, the one that is the name, or those that begin with it.
+std::vector<std::string> keys_meant(const std::string& name) {
+  std::vector<std::string> all = keys();
+  if (name == "all") return all;
+  if (name.empty()) return {};
+  if (std::find(all.begin(), all.end(), name) != all.end()) return {name};
+  const auto other = [&](const std::string& key) { return key.rfind(name, 0) != 0; };
+  all.erase(std::remove_if(all.begin(), all.end(), other), all.end());
   return all;
 }
 
@@ -43,26 +55,18 @@ std::string wrapped(const std::string& text, const std::string& indent) {
 }  // namespace
 
 std::vector<const Benchmark*> selected_benchmarks(const Options& options) {
-  const std::string text = options.text("benchmarks");
-  std::vector<std::string> names;
-  std::istringstream list(text);
-  for (std::string name; std::getline(list, name, ',');)
-    names.push_back(name);
-  for (std::string& name : names) {
-    const std::string prefix = options.program() + ".";  // the full key of a record is taken too
+  const std::string prefix = options.program() + ".";
+  std::set<std::string> chosen;
+  std::istringstream list(options.text("benchmarks"));
+  for (std::string name; std::getline(list, name, ',');) {
     if (name.rfind(prefix, 0) == 0) name = name.substr(prefix.size());
-    const auto all = keys();
-    const bool known =
-        std::any_of(all.begin(), all.end(), [&](const auto& key) { return key.rfind(name, 0) == 0; });
-    if (name != "all" && (!known || name.empty())) throw UsageError(unknown(options.program(), name));
+    const auto meant = keys_meant(name);
+    if (meant.empty()) throw UsageError(unknown(options.program(), name));
+    chosen.insert(meant.begin(), meant.end());
   }
   std::vector<const Benchmark*> selected;
-  for (const Benchmark& benchmark : registered_benchmarks()) {
-    const bool named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name == "all" || benchmark.key.rfind(name, 0) == 0;
-    });
-    if (named) selected.push_back(&benchmark);
-  }
+  for (const Benchmark& benchmark : registered_benchmarks())
+    if (chosen.count(benchmark.key)) selected.push_back(&benchmark);
   return selected;
 }
 
