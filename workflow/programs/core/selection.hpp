@@ -8,8 +8,9 @@
 
 namespace weft {
 
-/// The registered benchmarks that --benchmarks names, by key or by a prefix of one, each once and in the
-/// order of registration. Throws UsageError where a name is no prefix of any key.
+/// The registered benchmarks that --benchmarks names, each once and in the order of registration: by key as
+/// it is or as records have it (`copy`, `p2p.copy`), or by how keys begin where none is the name itself.
+/// Throws UsageError where no key is meant.
 std::vector<const Benchmark*> selected_benchmarks(const Options& options);
 
 /// The text of --list: key, sentence and axes of every benchmark.
