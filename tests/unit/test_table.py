@@ -277,6 +277,17 @@ def test_repeats_and_other_systems_are_no_duplicates(build, change):
     assert built.problems == []
 
 
+def test_sizes_that_round_to_one_and_holes_with_other_reasons_are_no_duplicates(build):
+    sizes = [measurement(COLLECTIVE | {"requested_bytes": size}, 1.0) for size in (999, 1000)]
+    holes = [
+        synthetic.hole(COLLECTIVE, "unsupported") | {"reason": reason}
+        for reason in ("too few", "too few, aligned")
+    ]
+    built = build([environment("collective_mpi", 0), *sizes, *holes, holes[0]])
+    assert len(built.rows) == 4
+    assert [problem["line"] for problem in built.problems] == [6]
+
+
 def test_null_is_a_value_of_an_axis_of_its_own(build):
     route = {**COPY, "benchmark": "p2p.route", "chunk_bytes": None}
     built = build(

@@ -26,7 +26,8 @@ MEASUREMENT: dict[str, pa.DataType] = {
     "destination_rank": _I32, "source_host": TEXT, "destination_host": TEXT, "ranks": _I32, "nodes": _I32,
     "placement": TEXT, "gpudirect": _BOOL, "window": _I32, "pairs": _I32, "message_rate_per_s": _F64,
     "library": TEXT,
-    "in_place": _BOOL, "count": _I64, "requested_bytes": _I64, "datatype": TEXT, "element_bytes": _I32, "reduction": TEXT,
+    "in_place": _BOOL, "count": _I64, "requested_bytes": _I64, "datatype": TEXT, "element_bytes": _I32,
+    "reduction": TEXT,
     "root": _I32,
     "block_alignment_bytes": _I32, "timer": TEXT, "bandwidth_bytes_per_s": _F64,
     "bus_bandwidth_bytes_per_s": _F64,
@@ -77,7 +78,9 @@ AXES: tuple[str, ...] = (
 )  # fmt: skip
 
 # What makes a row unique: a configuration on one system, campaign, backend and host, in one repeat of the
-# job.
+# job. Two requested sizes may round to one; of cases that cannot run, the reason may be all that tells them
+# apart.
+IDENTITY_MEASUREMENT: tuple[str, ...] = (*AXES, "requested_bytes", "reason")
 IDENTITY_ORIGIN: tuple[str, ...] = ("system", "campaign", "device_backend", "hostname", "repeat")
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from weft.columns import AXES, MEASUREMENT, QUANTILES, TEXT, TIME
+from weft.columns import IDENTITY_MEASUREMENT, MEASUREMENT, QUANTILES, TEXT, TIME
 from weft.device_states import STATE_PAIRS, summarise_states
 
 _F64_LIST = pa.list_(pa.float64())
@@ -57,14 +57,28 @@ _HASH_SEED, _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1C
 def convert(lines: Sequence[bytes]) -> tuple[pa.Table, list[int]]:
     """Convert valid measurement lines to the table's columns that depend on the line alone, and ``identity``.
 
-    identity (uint64) is a hash of the axes; devices is still a list. Second result: positions of lines that
-    hold a number beyond the column's type (not rows of the table). Raises nothing for lines that the schema
-    accepts.
+    identity (uint64) is a hash of what makes a measurement unique; devices is still a list. Second result:
+    positions of lines that hold a number beyond the column's type (not rows of the table). Raises nothing for
+    lines that the schema accepts.
     """
     try:
         return _columns(_parse(lines)), []
     except pa.ArrowInvalid:
-        return _convert_one_by_one(lines)
+        plain = [orjson.dumps(_with_integers(orjson.loads(line))) for line in lines]
+    try:
+        return _columns(_parse(plain)), []
+    except pa.ArrowInvalid:
+        bad = [position for position, line in enumerate(plain) if not _fits(line)]
+    good = np.delete(np.array(plain, object), bad).tolist()
+    return _columns(_parse(good) if good else _JSON_SCHEMA.empty_table()), bad
+
+
+def _fits(line: bytes) -> bool:
+    try:
+        _parse([line])
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _parse(lines: Sequence[bytes]) -> pa.Table:
@@ -76,23 +90,10 @@ def _parse(lines: Sequence[bytes]) -> pa.Table:
     ).combine_chunks()
 
 
-def _convert_one_by_one(lines: Sequence[bytes]) -> tuple[pa.Table, list[int]]:
-    """Convert lines of which some write an integer as 1.0 or 1e3, which JSON Schema allows and Arrow does
-    not.
-    """
-    good, bad = [], []
-    for position, line in enumerate(lines):
-        plain = orjson.dumps(_with_integers(orjson.loads(line)))
-        try:
-            _parse([plain])
-            good.append(plain)
-        except pa.ArrowInvalid:
-            bad.append(position)
-    table = _parse(good) if good else _JSON_SCHEMA.empty_table()
-    return _columns(table), bad
-
-
 def _with_integers(value: Any) -> Any:
+    """Return a value whose integers written as 1.0 or 1e3, which JSON Schema allows and Arrow does not, are
+    plain.
+    """
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
         return int(value)
     if isinstance(value, dict):
@@ -154,7 +155,7 @@ def _interval(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
 
 def _identity(columns: dict[str, pa.Array], rows: int) -> pa.Array:
     total = np.full(rows, _HASH_SEED)
-    for name in AXES:
+    for name in IDENTITY_MEASUREMENT:
         total = mix(total, _codes(columns[name]))
     return pa.array(total)
 
