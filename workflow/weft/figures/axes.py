@@ -119,8 +119,7 @@ def shaped_by(frame: pd.DataFrame, sampling: dict[str, object], axes: Sequence[s
     elif "repeat" in frame and len(frame):
         parts.append(q.plural(frame["repeat"].nunique(), "run"))
     if "samples" in frame and frame["samples"].notna().any():
-        per_run = frame["samples"] / (frame["runs"] if "runs" in frame else 1)
-        low, high = int(per_run.min()), int(per_run.max())
+        low, high = int(frame["samples"].min()), int(frame["samples"].max())
         if high > 1:
             parts.append(f"{q.count(low)} samples a run" if low == high else f"{q.count(low)} to {q.count(high)} samples a run")
     if "confidence" in frame and frame["confidence"].notna().any():

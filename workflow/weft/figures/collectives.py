@@ -19,7 +19,7 @@ LEAST_ALIGNED = 16
 
 
 def load(dataset: Dataset) -> pd.DataFrame:
-    """Configurations of all collectives with columns collective (in words), aligned (bool, or NaN) and octave.
+    """Configurations of all collectives with columns collective (in words), alignment (bytes, or NaN) and octave.
 
     octave: log2 of the size rounded, because aligned and unaligned counts give sizes that differ a little.
     """
@@ -30,7 +30,11 @@ def load(dataset: Dataset) -> pd.DataFrame:
             frames.append(dataset.configurations(benchmark).assign(collective=WORDS.get(operation, operation.replace("_", " "))))
     if not frames:
         return pd.DataFrame()
-    frame = pd.concat(frames, ignore_index=True)
+    return prepared(pd.concat(frames, ignore_index=True))
+
+
+def prepared(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add alignment, octave, in_place and library, whatever the frame lacks of them."""
     alignment = frame["block_alignment_bytes"] if "block_alignment_bytes" in frame else pd.Series(np.nan, frame.index)
     bytes_known = frame["size_bytes"].where(frame["size_bytes"] > 0)
     place = frame["in_place"] if "in_place" in frame else pd.Series(0, frame.index)

@@ -47,8 +47,8 @@ def pair_matrices(dataset: Dataset, frame: pd.DataFrame, key: str, subject: str,
     frame = frame.dropna(subset=list(pair))
     for size in matrix_sizes(frame, pair):
         here = frame[frame["size_bytes"] == size]
-        counts = here.groupby([a for a in PANEL if a in here], observed=True, dropna=False)[measure.column].transform("size")
-        here = here[counts > 2]
+        kinds = label(here, [a for a in PANEL if a in here])
+        here = here[here.groupby(kinds, observed=True)[measure.column].transform("size") > 2]
         if here.empty:
             continue
         split = varying(here, PANEL)

@@ -7,7 +7,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-COLUMNS = ["panel", "faster_below", "faster_above", "last_size_below_bytes", "first_size_above_bytes"]
+from weft import statistics
+
+COLUMNS = ["panel", "faster_below", "faster_above", "size_bytes", "last_size_below_bytes", "first_size_above_bytes"]
 
 
 def winners(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
@@ -35,14 +37,18 @@ def _ends(row: pd.Series) -> tuple[float, float]:
     return (low, high) if np.isfinite(low) and np.isfinite(high) else (float(row["value"]), float(row["value"]))
 
 
-def crossovers(decided: pd.DataFrame) -> pd.DataFrame:
-    """Changes of the faster line between neighbouring decided sizes; columns as in COLUMNS."""
+def crossovers(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
+    """Where the faster of two lines changes (see statistics.crossovers); columns as in COLUMNS."""
     rows = []
-    for (panel, _, _), here in decided.groupby(["panel", "first", "second"], sort=False):
-        known = here[here["faster"] != "undecided"].sort_values("size_bytes")
-        for before, after in zip(known.itertuples(), known.iloc[1:].itertuples(), strict=False):
-            if before.faster != after.faster:
-                rows.append((panel, before.faster, after.faster, before.size_bytes, after.size_bytes))
+    for panel, here in points.groupby("panel", observed=True, sort=False):
+        lines = list(here["line"].astype(str).drop_duplicates())
+        by_line = {line: here[here["line"].astype(str) == line].set_index("size_bytes").sort_index() for line in lines}
+        for first, second in combinations(lines, 2):
+            a, b = by_line[first].align(by_line[second], join="inner", axis=0)
+            ends = [(line["low"].to_numpy(float), line["high"].to_numpy(float)) for line in (a, b)]
+            for found in statistics.crossovers(a.index.to_numpy(float), a["value"], b["value"], *ends):
+                heir, before = (first, second) if (found.lower_after == "a") != more_is_better else (second, first)
+                rows.append((str(panel), before, heir, found.size, found.low, found.high))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from weft.columns import AXES, TABLE_SCHEMA
 from weft.errors import BadInput
+from weft.statistics import combine_repeats
 from weft.table import METADATA_KEY
 
 # Columns that figures and tables use beside the axes of a configuration.
@@ -24,6 +24,9 @@ VALUES = ("repeat", "time_median_s", "time_ci_low_s", "time_ci_high_s", "confide
           "limit_bytes_per_s", "limit_origin", "efficiency", "block_alignment_bytes", "chunk_bytes",
           "source_host", "destination_host", "nvlink_share", "throttled")  # fmt: skip
 RATES = ("bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", "message_rate_per_s")
+ALWAYS = {*VALUES, "source", "destination"}  # present even where null throughout
+CARRIED = ("samples", "confidence", "limit_bytes_per_s", "limit_origin", "block_alignment_bytes", "chunk_bytes",
+           "source_host", "destination_host", "nvlink_share")  # fmt: skip
 
 
 @dataclass
@@ -67,12 +70,12 @@ class Dataset:
         return _frame(pq.read_table(self.path, columns=columns, filters=where))
 
     def runs(self, benchmark: str) -> pd.DataFrame:
-        """Measured rows of a benchmark, one a run; columns that are null throughout are left out."""
+        """Measured rows of a benchmark, one a run; axes that are null throughout are left out."""
         if benchmark not in self._runs:
             where = (pc.field("benchmark") == benchmark) & (pc.field("outcome") == "measured")
             columns = [name for name in (*AXES, *VALUES) if name != "benchmark"]
             table = pq.read_table(self.path, columns=list(dict.fromkeys(columns)), filters=where)
-            kept = [name for name in table.column_names if table[name].null_count < len(table)]
+            kept = [n for n in table.column_names if table[n].null_count < len(table) or n in ALWAYS]
             self._runs[benchmark] = _frame(table.select(kept))
         return self._runs[benchmark]
 
@@ -100,43 +103,18 @@ def combine(runs: pd.DataFrame) -> pd.DataFrame:
 
     Columns: the axes; runs (how many), time_s, time_low_s and time_high_s (median over runs of the ends of the
     within-run interval), time_run_min_s and time_run_max_s (least and greatest run median); per rate r likewise r,
-    r_low, r_high, r_run_min, r_run_max; samples (sum), converged (of all runs), limit_bytes_per_s, efficiency.
+    r_low, r_high, r_run_min, r_run_max; efficiency; of the first run: samples, limit and what else CARRIED names.
     """
-    keys = [name for name in AXES if name in runs]
-    varying = [name for name in keys if runs[name].nunique(dropna=False) > 1]
-    if varying:
-        group = runs.groupby(varying, observed=True, dropna=False, sort=True).ngroup().to_numpy()
-    else:
-        group = np.zeros(len(runs), np.int64)
-    order = np.argsort(group, kind="stable")
-    first = order[np.r_[True, np.diff(group[order]) != 0]] if len(runs) else order
-    by = runs.groupby(group, sort=True)
-    constant = [n for n in ("limit_bytes_per_s", "limit_origin", "block_alignment_bytes", "confidence", "source_host",
-                            "destination_host") if n in runs and n not in keys]  # fmt: skip
-    result = runs.iloc[first][keys + constant].reset_index(drop=True)
-    result["runs"] = by.size().to_numpy()
-    single = bool((result["runs"] == 1).all())
-
-    def column(name: str, how: str) -> np.ndarray:
-        if name not in runs:
-            return np.full(len(result), np.nan)
-        return runs[name].to_numpy()[first] if single else getattr(by[name], how)().to_numpy()
-
-    result["time_s"] = column("time_median_s", "median")
-    result["time_low_s"] = column("time_ci_low_s", "median")
-    result["time_high_s"] = column("time_ci_high_s", "median")
-    result["time_run_min_s"] = column("time_median_s", "min")
-    result["time_run_max_s"] = column("time_median_s", "max")
+    axes = [name for name in AXES if name in runs]
+    carried = [name for name in CARRIED if name in runs and name not in axes]
+    result = combine_repeats(runs, axes, carried).rename(columns={
+        "time_median_s": "time_s", "time_ci_low_s": "time_low_s", "time_ci_high_s": "time_high_s",
+        **{f"{rate}_ci_{end}": f"{rate}_{end}" for rate in RATES for end in ("low", "high")}})  # fmt: skip
     for rate in RATES:
-        if rate in runs:
-            result[rate] = column(rate, "median")
-            result[f"{rate}_low"] = result[rate] * result["time_s"] / result["time_high_s"]
-            result[f"{rate}_high"] = result[rate] * result["time_s"] / result["time_low_s"]
-            result[f"{rate}_run_min"] = column(rate, "min")
-            result[f"{rate}_run_max"] = column(rate, "max")
-    result["samples"] = column("samples", "sum")
-    result["converged"] = column("converged", "min")
-    for name in ("efficiency", "nvlink_share", "chunk_bytes"):
-        if name in runs and name not in keys:
-            result[name] = column(name, "median")
+        if rate in result:
+            result[f"{rate}_run_min"] = result[rate] * result["time_s"] / result["time_run_max_s"]
+            result[f"{rate}_run_max"] = result[rate] * result["time_s"] / result["time_run_min_s"]
+    if "limit_bytes_per_s" in result:
+        bus = "bus_bandwidth_bytes_per_s"
+        result["efficiency"] = result[bus].fillna(result["bandwidth_bytes_per_s"]) / result["limit_bytes_per_s"]
     return result

@@ -57,12 +57,11 @@ def message_curves(dataset: Dataset) -> Iterator[Figure]:
         if frame.empty:
             continue
         points = curves.pool(frame, ["panel", "line", "size_bytes"], measure)
-        found = crossovers(winners(points, measure.more_is_better))
+        found = crossovers(points, measure.more_is_better)
         best = of_the_best(points, found, measure.more_is_better)
         verticals: dict[str, list[tuple[float, str]]] = {}
         for row in best.itertuples():
-            middle = (row.last_size_below_bytes * row.first_size_above_bytes) ** 0.5
-            verticals.setdefault(str(row.panel), []).append((middle, f"{short(row.faster_above)} overtakes"))
+            verticals.setdefault(str(row.panel), []).append((row.size_bytes, f"{short(row.faster_above)} overtakes"))
         marks = dataset.runs(benchmark)
         marks = marks[marks[measure.run_column].notna()]
         marks = marks.assign(line=label(marks, ["placement", "gpudirect"]), panel=_panels(marks, rest))
@@ -118,7 +117,7 @@ def message_crossovers(dataset: Dataset) -> Iterator[Figure]:
         decided = winners(points, measure.more_is_better)
         if decided.empty:
             continue
-        found = crossovers(decided)
+        found = crossovers(points, measure.more_is_better)
         key = f"{benchmark.replace('.', '_')}_crossovers"
         pairs = decided.groupby(["first", "second"], sort=False).ngroups
         caption = (f"Among {q.plural(pairs, 'pair')} of transports the order changes {q.count(len(found))} times between {q.size(decided['size_bytes'].min())} and "

@@ -57,6 +57,11 @@ def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> tuple[float, 
     return units[-1]
 
 
+def scale_of(value: float, units: tuple[tuple[float, str], ...]) -> float:
+    """What a value is divided by to be printed in its unit."""
+    return _scaled(value, units)[0]
+
+
 def quantity(value: float | None, units: tuple[tuple[float, str], ...], low: float | None = None,
              high: float | None = None) -> str:
     """A value in the largest of the units that keeps it above one."""

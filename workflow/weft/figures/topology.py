@@ -61,7 +61,7 @@ def _staged(links: pd.DataFrame) -> dict[tuple[int, int], str]:
 
 def _graph(links: pd.DataFrame, order: list[int], shown: list[str], dataset: Dataset) -> Canvas:
     n = len(order)
-    width, height = 5.6, 3.9
+    width, height = 5.6, 3.3
     canvas = Canvas(figsize=(width, height))
     ax = canvas.add_axes((0.02, 0.02, 0.7, 0.96))
     angle = np.pi / 2 + np.pi / n - 2 * np.pi * np.arange(n) / n
@@ -109,7 +109,7 @@ def classes(dataset: Dataset) -> Iterator[Figure]:
         first.below[:] = ""
         panels = [_words(first, here, order, "link_class", limited)]
         if "pcie_class" in links and (links["pcie_class"] != links["link_class"]).any():
-            blank = matrix.Panel("without (path that avoids NVLink)", np.where(np.isfinite(first.values), np.nanmin(first.values), np.nan),
+            blank = matrix.Panel("without (path that avoids NVLink)", np.where(np.isfinite(first.values), min(0.0, float(np.nanmin(first.values))), np.nan),
                                  first.texts.copy(), first.below.copy())
             panels.append(_words(blank, here, order, "pcie_class", False))
         canvas = matrix.draw(panels, order, starts, "limit of one direction, GB/s" if limited else "nearness", ("source", "destination"), 0 if limited else None)
