@@ -5,7 +5,7 @@
 #include <map>
 
 #include "check.hpp"
-#include "topology/nics.hpp"
+#include "topology/nvlink.hpp"
 #include "topology/pci.hpp"
 #include "topology/sysfs.hpp"
 
@@ -62,6 +62,7 @@ struct TwoSockets : Tree {
     add_function(first + "0000:14:00.0/0000:15:00.0", 0);
     add_function(first + "0000:14:01.0/0000:16:00.0", 0);
     add_function(second + "0000:18:00.0/0000:19:00.0", 0);
+    add_function(upper + "0000:12:02.0/0000:1a:00.0", 0);
     add_function("pci0000:10/0000:10:02.0/0000:1b:00.0", 0);
     add_function("pci0000:40/0000:40:01.0/0000:41:00.0", 0);
     add_function("pci0000:80/0000:80:01.0/0000:81:00.0", 1);
@@ -78,9 +79,9 @@ std::string class_between(const Tree& tree, const std::string& a, const std::str
 TEST(every_class_is_told_from_the_others) {
   const TwoSockets tree;
   const std::string gpu = "0000:15:00.0";
-  const std::map<std::string, std::string> expected{{"0000:15:00.0", "X"},    {"0000:16:00.0", "PIX"},
-                                                    {"0000:19:00.0", "PXB"},  {"0000:1b:00.0", "PHB"},
-                                                    {"0000:41:00.0", "NODE"}, {"0000:81:00.0", "SYS"}};
+  const std::map<std::string, std::string> expected{
+      {"0000:15:00.0", "X"},   {"0000:16:00.0", "PIX"},  {"0000:19:00.0", "PXB"}, {"0000:1a:00.0", "PXB"},
+      {"0000:1b:00.0", "PHB"}, {"0000:41:00.0", "NODE"}, {"0000:81:00.0", "SYS"}};
   for (const auto& [other, name] : expected) {
     CHECK_EQ(class_between(tree, gpu, other), name);
     CHECK_EQ(class_between(tree, other, gpu), name);
@@ -130,6 +131,30 @@ TEST(pcie_limits_are_those_of_the_standard) {
   CHECK(std::abs(*pcie_rate_bytes_per_s(4, 8) - 15.754e9) < 1e6);
   CHECK(std::abs(*pcie_rate_bytes_per_s(5, 16) - 63.015e9) < 1e6);
   CHECK(!pcie_rate_bytes_per_s(0, 16) && !pcie_rate_bytes_per_s(99, 16));
+}
+
+TEST(direct_nvlinks_are_counted_to_each_peer) {
+  // As on a DGX-1: two links to one neighbour, one to another, none to the third, one to a device that is not
+  // seen.
+  const NvLinks a{"a", 0, {"b", "b", "c", "unseen"}, 20e9}, b{"b", 0, {"a", "a"}, 20e9},
+      c{"c", 0, {"a"}, 20e9}, d{"d", 0, {}, {}};
+  CHECK_EQ(nvlinks_between(a, b), 2);
+  CHECK_EQ(nvlinks_between(c, a), 1);
+  CHECK_EQ(nvlinks_between(a, d), 0);
+  CHECK_EQ(nvlinks_between(b, c), 0);
+  CHECK_EQ(nvlinks_to_all(a, {a, b, c, d}), 3);
+  CHECK_EQ(nvlinks_to_all(d, {a, b, c, d}), 0);
+  CHECK_EQ(a.count(), 4);
+}
+
+TEST(nvlinks_through_a_switch_serve_every_pair) {
+  const NvLinks a{"a", 18, {}, 26.562e9}, b{"b", 18, {}, 26.562e9}, degraded{"c", 17, {}, 26.562e9},
+      none{"d", 0, {}, {}};
+  CHECK_EQ(nvlinks_between(a, b), 18);
+  CHECK_EQ(nvlinks_between(a, degraded), 17);
+  CHECK_EQ(nvlinks_between(a, none), 0);
+  CHECK_EQ(nvlinks_to_all(a, {a, b, degraded}), 18);
+  CHECK_EQ(nvlinks_to_all(a, {a, none}), 0);
 }
 
 TEST(caches_of_the_last_level_are_added_up_once_each) {

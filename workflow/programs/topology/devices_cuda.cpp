@@ -6,19 +6,11 @@
 #include "core/device.hpp"
 #include "core/nvml.hpp"
 #include "topology/facts.hpp"
+#include "topology/nvlink.hpp"
 #include "topology/sysfs.hpp"
 
 namespace weft {
 namespace {
-
-/// The NVLinks of a device that are up.
-struct NvLinks {
-  int to_switches = 0;
-  std::vector<std::string> peers;  ///< one entry a link: the PCI bus id at its other end
-  std::optional<double> rate_bytes_per_s;
-
-  int count() const { return to_switches + static_cast<int>(peers.size()); }
-};
 
 struct Gpu {
   DeviceProperties properties;
@@ -76,6 +68,7 @@ std::optional<double> memory_bandwidth(const nvml::Device& device, int index) {
 Gpu::Gpu(int device) : properties(device_properties(device)) {
   const nvml::Device handle(device);
   nvlinks = find_nvlinks(handle);
+  nvlinks.pci_bus_id = *properties.pci_bus_id;
   memory_bytes_per_s = memory_bandwidth(handle, device);
   // What device and slot can do together: the link in use now is slower while the device idles.
   const auto generation = WEFT_NVML(handle, nvmlDeviceGetMaxPcieLinkGeneration, unsigned);
@@ -84,14 +77,6 @@ Gpu::Gpu(int device) : properties(device_properties(device)) {
   if (width) pcie_width = static_cast<int>(*width);
   if (pcie_generation && pcie_width)
     host_link_bytes_per_s = pcie_rate_bytes_per_s(*pcie_generation, *pcie_width);
-}
-
-/// How many NVLinks lead from one device to another. Through switches all links of a device serve every other
-/// one.
-int nvlinks_between(const Gpu& a, const Gpu& b) {
-  const auto direct = std::count(a.nvlinks.peers.begin(), a.nvlinks.peers.end(), *b.properties.pci_bus_id);
-  if (direct > 0) return static_cast<int>(direct);
-  return std::min(a.nvlinks.to_switches, b.nvlinks.to_switches);
 }
 
 std::optional<double> slower(std::optional<double> a, std::optional<double> b) {
@@ -103,7 +88,7 @@ Json origin(const std::optional<double>& limit, const char* name) { return limit
 Json link_record(const Gpu& a, const Gpu& b, int numa_nodes) {
   const int source = a.properties.device, destination = b.properties.device;
   const std::optional<std::string> pcie_class = link_class(a.place, b.place, numa_nodes);
-  const int links = nvlinks_between(a, b);
+  const int links = nvlinks_between(a.nvlinks, b.nvlinks);
   int atomics = 0;
   WEFT_CUDA(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, source, destination));
   Json record = Json::object({{"record", "link"},
@@ -131,22 +116,12 @@ Json link_record(const Gpu& a, const Gpu& b, int numa_nodes) {
   return record;
 }
 
-/// All links to other devices here: through switches every link counts, else those that end at a device here.
-int egress_links(const Gpu& gpu, const std::vector<Gpu>& all) {
-  int links = 0;
-  bool switched = false;
-  for (const Gpu& other : all) {
-    if (other.properties.device == gpu.properties.device) continue;
-    links += static_cast<int>(
-        std::count(gpu.nvlinks.peers.begin(), gpu.nvlinks.peers.end(), *other.properties.pci_bus_id));
-    switched = switched || other.nvlinks.to_switches > 0;
-  }
-  return links + (switched ? gpu.nvlinks.to_switches : 0);
-}
-
 Json device_record(const Gpu& gpu, const std::vector<Gpu>& all) {
+  std::vector<NvLinks> nvlinks;
+  for (const Gpu& other : all)
+    nvlinks.push_back(other.nvlinks);
   const DeviceProperties& properties = gpu.properties;
-  const int links = egress_links(gpu, all);
+  const int links = nvlinks_to_all(gpu.nvlinks, nvlinks);
   std::optional<double> egress = all.size() > 1 ? gpu.host_link_bytes_per_s : std::nullopt;
   if (links > 0)
     egress = gpu.nvlinks.rate_bytes_per_s ? std::optional<double>(links * *gpu.nvlinks.rate_bytes_per_s)
