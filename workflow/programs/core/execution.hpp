@@ -13,7 +13,7 @@ struct Result {
   Outcome outcome = Outcome::failed;
   std::string reason;                      ///< empty when measured
   std::optional<Measurement> measurement;  ///< empty when the case did not come to its end
-  Json record;
+  Json record;                             ///< the leader's; null elsewhere
 };
 
 /// A case of the benchmark `key` ("p2p.copy").
