@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from records import Record, Result, bad_input, run_program
+from programs.records import Record, Result, bad_input, run_program
 
 
 def of_kind(result: Result, kind: str) -> list[Record]:
