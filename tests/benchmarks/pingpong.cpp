@@ -14,8 +14,8 @@ using namespace weft;
 
 namespace {
 
-constexpr int rounds = 101;
-constexpr double round_s = 0.01;
+constexpr int rounds = 401;
+constexpr double round_s = 0.001;
 
 template <class Loop>
 double time_of(World& world, Loop loop) {
@@ -50,7 +50,8 @@ Json compare(World& world, std::size_t size_bytes) {
   Endpoint endpoint(world, Memory::device, size_bytes, 0);
   const Message out = endpoint.outgoing(peer, size_bytes), in = endpoint.incoming(peer, size_bytes);
   const auto bare_s = [&](std::size_t operations) {
-    return time_of(world, [&] { bare_ping_pong(out, in, source, operations); }) / static_cast<double>(operations);
+    return time_of(world, [&] { bare_ping_pong(out, in, source, operations); }) /
+           static_cast<double>(operations);
   };
   const auto pt2pt_s = [&](std::size_t operations) {
     return time_of(world, [&] { ping_pong(endpoint, peer, source, size_bytes, operations); }) /

@@ -1,6 +1,7 @@
 #include "mpi/staged.hpp"
 
 #include <stdexcept>
+#include <thread>
 
 namespace weft {
 
@@ -94,8 +95,9 @@ void StagedTransport::start_receive(const Message& message) {
 void StagedTransport::finish() {
   // Both directions at once: a rank that waited for one only would keep its peer waiting for the other.
   while (!outgoing_.idle() || !incoming_.idle()) {
-    progress_incoming();
-    progress_outgoing();
+    const bool received = progress_incoming(), sent = progress_outgoing();
+    // The host backend's copies need a core too, perhaps this one.
+    if (!received && !sent) std::this_thread::yield();
   }
 }
 
@@ -108,8 +110,9 @@ void StagedTransport::copy_out() {
   }
 }
 
-void StagedTransport::progress_outgoing() {
+bool StagedTransport::progress_outgoing() {
   Direction& d = outgoing_;
+  const std::size_t before = d.entered + d.moved + d.left;
   copy_out();
   if (d.moved < d.entered) {
     Slot& slot = d.slot(d.moved);
@@ -123,6 +126,7 @@ void StagedTransport::progress_outgoing() {
     WEFT_MPI(MPI_Test(&d.slot(d.left).request, &sent, MPI_STATUS_IGNORE));
     if (sent) ++d.left;
   }
+  return d.entered + d.moved + d.left != before;
 }
 
 void StagedTransport::post_receives() {
@@ -134,8 +138,9 @@ void StagedTransport::post_receives() {
   }
 }
 
-void StagedTransport::progress_incoming() {
+bool StagedTransport::progress_incoming() {
   Direction& d = incoming_;
+  const std::size_t before = d.entered + d.moved + d.left;
   post_receives();
   if (d.moved < d.entered) {
     Slot& slot = d.slot(d.moved);
@@ -153,6 +158,7 @@ void StagedTransport::progress_incoming() {
     d.slot(d.left).copied.synchronize();
     ++d.left;
   }
+  return d.entered + d.moved + d.left != before;
 }
 
 }  // namespace weft

@@ -47,9 +47,10 @@ class StagedTransport final : public Transport {
   };
 
   void copy_out();
-  void progress_outgoing();
   void post_receives();
-  void progress_incoming();
+  /// A step of one direction; whether anything went on.
+  bool progress_outgoing();
+  bool progress_incoming();
   void cut(Direction& direction, const Traffic& traffic);
   bool whole(const Message& message) const { return chunk_bytes_ == 0 || message.size_bytes <= chunk_bytes_; }
 
