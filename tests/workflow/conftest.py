@@ -14,18 +14,35 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 PROGRAMS = ("topology", "p2p", "pt2pt", "collective")
 
+# Stands in for the report, which takes its time.
+PAGE = """
+def build_report(table, problems, output, figures, config, title):
+    figures.mkdir(parents=True, exist_ok=True)
+    output.write_text(f"<html>{title}</html>")
+"""
+
 
 class Checkout:
     """A checkout of its own, in which campaigns can run, be killed and be changed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, real_report: bool = False) -> None:
         self.folder = folder
-        for name in ("Snakefile", "profiles", "envs"):
+        for name in ("Snakefile", "profiles"):
             (folder / name).symlink_to(ROOT / name)
+        (folder / "envs").mkdir()
+        (folder / "envs/build").write_text("#!/bin/sh\n")
+        (folder / "envs/build").chmod(0o755)
         workflow = folder / "workflow"
         workflow.mkdir()
-        for name in ("rules", "schemas", "weft", "report", "snakemake_logger_plugin_weft"):
+        for name in ("rules", "schemas", "report", "snakemake_logger_plugin_weft"):
             (workflow / name).symlink_to(ROOT / "workflow" / name)
+        package = workflow / "weft"
+        package.mkdir()
+        for path in (ROOT / "workflow/weft").iterdir():
+            (package / path.name).symlink_to(path)
+        if not real_report:
+            (package / "report").unlink()
+            (package / "report.py").write_text(PAGE)
         for name in ("core", "mpi", *PROGRAMS):
             (workflow / "programs" / name).mkdir(parents=True)
             (workflow / "programs" / name / f"{name}.cpp").write_text(f"// {name}\n")

@@ -5,80 +5,114 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from weft import closed_world, config, reference, yaml_file
 from weft.cli import main
 from weft.errors import BadInput
 from weft.sizes import format_size, parse_size, parse_sizes
 
 CAMPAIGN, SYSTEM, MPI = "config/campaigns/tiny.yaml", "config/systems/tiny.yaml", "config/mpi/openmpi.yaml"
-COPY = 'sizes_bytes: [4, 64KiB], pairs: ["0:1"], engines: [copy_engine], operations: [write]'
-ROUTE = "p2p_copy:\n    sweep: {" + COPY + "}"
 HOST = "sizes_bytes: [64KiB], devices: [0]"
 
 # What is changed in which file, and the sentence that it gives.
 REFUSED = [
     (CAMPAIGN, "repeats: 2", "repeat: 2", "there is no key 'repeat', did you mean 'repeats'?"),
-    (CAMPAIGN, "p2p_host:", "p2p_hots:", "there is no key 'experiments.p2p_hots', did you mean 'p2p_host'?"),
-    (CAMPAIGN, "engines:", "engine:", "there is no key 'experiments.p2p_copy.sweep.engine', did you mean 'engines'?"),
-    (CAMPAIGN, "repeats: 2", "colour: red", "there is no key 'colour'; known here: description, repeats, sampling"),
-    (CAMPAIGN, "repeats: 2", "repeats: two", "repeats is 'two', but must be a whole number at least 1 and at most 1000."),
-    (CAMPAIGN, "repeats: 2", "repeats: 0", "repeats is '0', but must be a whole number at least 1 and at most 1000."),
+    (CAMPAIGN, "p2p_host:", "p2p_hots:",
+     "there is no key 'experiments.p2p_hots', did you mean 'p2p_host'?"),
+    (CAMPAIGN, "engines:", "engine:",
+     "there is no key 'experiments.p2p_copy.sweep.engine', did you mean 'engines'?"),
+    (CAMPAIGN, "repeats: 2", "colour: red",
+     "there is no key 'colour'; known here: description, repeats, sampling"),
+    (CAMPAIGN, "repeats: 2", "repeats: two",
+     "repeats is 'two', but must be a whole number at least 1 and at most 1000."),
+    (CAMPAIGN, "repeats: 2", "repeats: 0",
+     "repeats is '0', but must be a whole number at least 1 and at most 1000."),
     (CAMPAIGN, "repeats: 2", "repeats: true", "repeats is true, but must be a whole number at least 1"),
-    (CAMPAIGN, "time_budget_s: 0.01", "time_budget_s: 10ms", "sampling.time_budget_s is '10ms', but must be a number above 0"),
-    (CAMPAIGN, "time_budget_s: 0.01", "time_budget_s: 0", "sampling.time_budget_s is '0', but must be a number above 0"),
-    (CAMPAIGN, "[64KiB]", "[64 kb]", "experiments.p2p_host.sweep.sizes_bytes[0] is '64 kb', but must be a number of bytes, "
-     "one with KiB, MiB or GiB as in 64KiB, or a range as in 4:1GiB:x4."),
-    (CAMPAIGN, "[64KiB]", "[0]", "experiments.p2p_host.sweep.sizes_bytes[0] is '0', but must be a number of bytes"),
+    (CAMPAIGN, "time_budget_s: 0.01", "time_budget_s: 10ms",
+     "sampling.time_budget_s is '10ms', but must be a number above 0"),
+    (CAMPAIGN, "time_budget_s: 0.01", "time_budget_s: 0",
+     "sampling.time_budget_s is '0', but must be a number above 0"),
+    (CAMPAIGN, "[64KiB]", "[64 kb]",
+     "experiments.p2p_host.sweep.sizes_bytes[0] is '64 kb', but must be a number of "
+     "bytes, one with KiB, MiB or GiB as in 64KiB, or a range as in 4:1GiB:x4."),
+    (CAMPAIGN, "[64KiB]", "[0]",
+     "experiments.p2p_host.sweep.sizes_bytes[0] is '0', but must be a number of bytes"),
     (CAMPAIGN, "[64KiB]", "[0KiB]", "experiments.p2p_host.sweep.sizes_bytes: the size '0KiB' is 0"),
-    (CAMPAIGN, "[64KiB]", "[]", "experiments.p2p_host.sweep.sizes_bytes is empty, but needs at least one entry."),
-    (CAMPAIGN, "[64KiB]", "64KiB", "experiments.p2p_host.sweep.sizes_bytes is '64KiB', but must be a list, each item a number of"),
-    (CAMPAIGN, "[64KiB]", "['8:4:x2']", "sizes_bytes: the range '8:4:x2' is empty; write the smaller size first."),
-    (CAMPAIGN, "[64KiB]", "['4:8:x1']", "sizes_bytes: the range '4:8:x1' never ends; its factor must be 2 or more."),
+    (CAMPAIGN, "[64KiB]", "[]",
+     "experiments.p2p_host.sweep.sizes_bytes is empty, but needs at least one entry."),
+    (CAMPAIGN, "[64KiB]", "64KiB",
+     "experiments.p2p_host.sweep.sizes_bytes is '64KiB', but must be a list, each item a number of"),
+    (CAMPAIGN, "[64KiB]", "['8:4:x2']",
+     "sizes_bytes: the range '8:4:x2' is empty; write the smaller size first."),
+    (CAMPAIGN, "[64KiB]", "['4:8:x1']",
+     "sizes_bytes: the range '4:8:x1' never ends; its factor must be 2 or more."),
     (CAMPAIGN, "sizes_bytes: [1KiB], operations", "sizes_bytes: [6], operations",
      "collective_mpi.sweep.sizes_bytes has 6, but a float32 has 4 bytes: a multiple of 4."),
-    (CAMPAIGN, HOST, "devices: [0]", "experiments.p2p_host.sweep lacks the key 'sizes_bytes': Payload of one operation."),
-    (CAMPAIGN, "devices: [0]", "devices: [2]", "p2p_host.sweep.devices names device 2, but the system has 2 devices, 0 to 1."),
+    (CAMPAIGN, HOST, "devices: [0]",
+     "experiments.p2p_host.sweep lacks the key 'sizes_bytes': Payload of one operation."),
+    (CAMPAIGN, "devices: [0]", "devices: [2]",
+     "p2p_host.sweep.devices names device 2, but the system has 2 devices, 0 to 1."),
     (CAMPAIGN, "devices: [0]", "devices: [0, 0]", "p2p_host.sweep.devices has '0' twice; keep one."),
-    (CAMPAIGN, '["0:1"]', '["0:2"]', "p2p_copy.sweep.pairs has 0:2, but there is no device 2: the system has 2 devices, 0 to 1."),
-    (CAMPAIGN, '["0:1"]', '["1:1"]', "pairs has 1:1, but source and destination must be two different devices."),
-    (CAMPAIGN, '["0:1"]', '["0-1"]', "pairs[0] is '0-1', but must be two different indices joined by a colon, as in 0:1."),
-    (CAMPAIGN, '["0:1"]', "some", "pairs is 'some', but must be 'all' or a list, each item two different indices"),
-    (CAMPAIGN, "[copy_engine]", "[copyengine]", "engines[0] is 'copyengine', but must be one of copy_engine, kernel, "
-     "did you mean 'copy_engine'?"),
+    (CAMPAIGN, '["0:1"]', '["0:2"]',
+     "p2p_copy.sweep.pairs has 0:2, but there is no device 2: the system has 2 devices, 0 to 1."),
+    (CAMPAIGN, '["0:1"]', '["1:1"]',
+     "pairs has 1:1, but source and destination must be two different devices."),
+    (CAMPAIGN, '["0:1"]', '["0-1"]',
+     "pairs[0] is '0-1', but must be two different indices joined by a colon, as in 0:1."),
+    (CAMPAIGN, '["0:1"]', "some",
+     "pairs is 'some', but must be 'all' or a list, each item two different indices"),
+    (CAMPAIGN, "[copy_engine]", "[copyengine]",
+     "engines[0] is 'copyengine', but must be one of copy_engine, kernel, did you mean 'copy_engine'?"),
     (CAMPAIGN, "[write]", "[push]", "operations[0] is 'push', but must be one of write, read."),
-    (CAMPAIGN, "[all_reduce]", "[allreduce]", "operations[0] is 'allreduce', but must be one of broadcast, all_gather"),
-    (CAMPAIGN, "[device, pinned]", "[devise, pinned]", "placements[0] is 'devise', but must be one of device, pinned, pageable, did"),
-    (CAMPAIGN, "[device, pinned]", "[device], gpudirect: [off]", "gpudirect is off for the placement device alone"),
-    (CAMPAIGN, "[device, pinned]", "[device], gpudirect: [true]", "gpudirect[0] is true, but must be one of on, off."),
-    (CAMPAIGN, "ranks: [2, 3]", "ranks: [2, 5]", "collective_mpi.sweep.ranks has 5, but the system has places for 4"),
+    (CAMPAIGN, "[all_reduce]", "[allreduce]",
+     "operations[0] is 'allreduce', but must be one of broadcast, all_gather"),
+    (CAMPAIGN, "[device, pinned]", "[devise, pinned]",
+     "placements[0] is 'devise', but must be one of device, pinned, pageable, did"),
+    (CAMPAIGN, "[device, pinned]", "[device], gpudirect: [off]",
+     "gpudirect is off for the placement device alone"),
+    (CAMPAIGN, "[device, pinned]", "[device], gpudirect: [true]",
+     "gpudirect[0] is true, but must be one of on, off."),
+    (CAMPAIGN, "ranks: [2, 3]", "ranks: [2, 5]",
+     "collective_mpi.sweep.ranks has 5, but the system has places for 4"),
     (CAMPAIGN, "ranks: [2, 3]", "ranks: [1]", "ranks[0] is '1', but must be a number of ranks, 2 or more."),
-    (CAMPAIGN, "ranks: [2, 3]", "ranks: [2, 3], participants: [3]", "participants has 3, but it runs with 2 ranks."),
-    (CAMPAIGN, "ranks: [2, 3]", "ranks: [2, 3], participants: [2]", "participants is a list, so ranks must be one number"),
-    (CAMPAIGN, "pt2pt_latency:", "pt2pt_message_rate:\n    odd: {sizes_bytes: [8], ranks: [3]}\n  pt2pt_latency:",
+    (CAMPAIGN, "ranks: [2, 3]", "ranks: [2, 3], participants: [3]",
+     "participants has 3, but it runs with 2 ranks."),
+    (CAMPAIGN, "ranks: [2, 3]", "ranks: [2, 3], participants: [2]",
+     "participants is a list, so ranks must be one number"),
+    (CAMPAIGN, "pt2pt_latency:",
+     "pt2pt_message_rate:\n    odd: {sizes_bytes: [8], ranks: [3]}\n  pt2pt_latency:",
      "pt2pt_message_rate.odd.ranks has 3, but message rate pairs one half with the other: an even number."),
     (CAMPAIGN, "sizes_bytes: [8], placements", "sizes_bytes: [8], pairs: ['0:2'], placements",
      "pt2pt_latency.sweep.pairs has 0:2, but there is no rank 2: it runs with 2 ranks, 0 to 1."),
-    (CAMPAIGN, "    sweep: {" + HOST + "}", "    sweep: {" + HOST + "}\n    again: {sizes_bytes: [4, 65536]}",
+    (CAMPAIGN, "    sweep: {" + HOST + "}",
+     "    sweep: {" + HOST + "}\n    again: {sizes_bytes: [4, 65536]}",
      "experiments.p2p_host: the sweeps 'sweep' and 'again' both measure sizes_bytes 65536, devices 0"),
-    (CAMPAIGN, "    sweep: {" + HOST + "}", "    Sweep: {" + HOST + "}", "experiments.p2p_host has a name that is none"),
+    (CAMPAIGN, "    sweep: {" + HOST + "}", "    Sweep: {" + HOST + "}",
+     "experiments.p2p_host has a name that is none"),
     (CAMPAIGN, "  p2p_host:\n    sweep: {" + HOST + "}", "  p2p_host: {" + HOST + "}",
      "experiments.p2p_host.sizes_bytes is a list, but must be a mapping of keys to values."),
     (CAMPAIGN, "p2p_host:", "p2p_copy:", "line 7: the key 'p2p_copy' stands here a second time; keep one."),
     (CAMPAIGN, "p2p_host:", "p2p_host: ]", "line 7 is not YAML: "),
-    (CAMPAIGN, "description: As", "descriptoin: As", "there is no key 'descriptoin', did you mean 'description'?"),
-    (SYSTEM, "devices_per_node: 2", "devices_per_node: 1", "p2p_copy.sweep needs 2 devices, but the system has 1 (devices_per_node)."),
+    (CAMPAIGN, "description: As", "descriptoin: As",
+     "there is no key 'descriptoin', did you mean 'description'?"),
+    (SYSTEM, "devices_per_node: 2", "devices_per_node: 1",
+     "p2p_copy.sweep needs 2 devices, but the system has 1 (devices_per_node)."),
     (SYSTEM, "backend: host", "backend: hip", "backend is 'hip', but must be one of host, cuda."),
     (SYSTEM, "mpi: openmpi", "mpi: openmp", "There is no mpi 'openmp', did you mean 'openmpi'?"),
-    (SYSTEM, "mpi: openmpi", "mpi: ../mpi/openmpi", "There is no mpi '../mpi/openmpi', did you mean 'openmpi'?"),
-    (SYSTEM, "mpi: openmpi", "mpi: openmpi\nlauncher: lokal", "launcher is 'lokal', which config/mpi/openmpi.yaml does not know, "
-     "did you mean 'local'?"),
-    (SYSTEM, "mpi: openmpi", "mpi: openmpi\nenvironment: {A: 1}", "environment.A is '1', but must be text."),
+    (SYSTEM, "mpi: openmpi", "mpi: ../mpi/openmpi",
+     "There is no mpi '../mpi/openmpi', did you mean 'openmpi'?"),
+    (SYSTEM, "mpi: openmpi", "mpi: openmpi\nlauncher: lokal",
+     "launcher is 'lokal', which config/mpi/openmpi.yaml does not know, did you mean 'local'?"),
+    (SYSTEM, "mpi: openmpi", "mpi: openmpi\nenvironment: {A: 1}",
+     "environment.A is '1', but must be text."),
     (SYSTEM, "mpi: openmpi", "mpi: openmpi\nenvironment: {A-B: x}", "environment has a name that is none"),
-    (SYSTEM, "mpi: openmpi", "mpi: openmpi\nmax_size_bytes: 1GB", "max_size_bytes is '1GB', but must be a whole number at least 1 or "
-     "a size as in 64KiB or null."),
-    (MPI, "{ranks}", "{rank}", "launch.local: '{rank}' has the placeholder 'rank', but known are ranks, nodes, ranks_per_node."),
+    (SYSTEM, "mpi: openmpi", "mpi: openmpi\nmax_size_bytes: 1GB",
+     "max_size_bytes is '1GB', but must be a whole number at least 1 or a size as in 64KiB or null."),
+    (MPI, "{ranks}", "{rank}",
+     "launch.local: '{rank}' has the placeholder 'rank', but known are ranks, nodes, ranks_per_node."),
     (MPI, "{ranks}", "{ranks", "launch.local: '{ranks' has an unpaired brace"),
-    (MPI, "off: {OMPI_MCA_smsc: ^cma}", "of: {}", "there is no key 'gpudirect.host.of', did you mean 'off'?"),
+    (MPI, "off: {OMPI_MCA_smsc: ^cma}", "of: {}",
+     "there is no key 'gpudirect.host.of', did you mean 'off'?"),
 ]  # fmt: skip
 
 
@@ -102,18 +136,14 @@ def test_refused(checkout, monkeypatch, capsys, file, old, new, sentence):
 
 
 ROUTES = [
-    (
-        "via: [0]",
-        "via names device 0, which is the source of the pair 0:1; a route leads through a third device.",
-    ),
+    ("via: [0]",
+     "via names device 0, which is the source of the pair 0:1; a route leads through a third device."),
     ("via: [1, 2]", "via names device 1, which is the destination of the pair 0:1"),
     ("via: [4]", "via names device 4, but the system has 4 devices, 0 to 3."),
     ("chunks_bytes: [64KiB]", "chunks_bytes has 65536, which is no piece of the largest of sizes_bytes."),
-    (
-        "chunks_bytes: some",
-        "chunks_bytes is 'some', but must be 'none' or 'auto' or a list, each item a number of bytes",
-    ),
-]
+    ("chunks_bytes: some",
+     "chunks_bytes is 'some', but must be 'none' or 'auto' or a list, each item a number of bytes"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("axis", "sentence"), ROUTES)

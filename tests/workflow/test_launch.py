@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from weft import config, experiments, launch
 from weft.errors import BadInput
 from weft.experiments import Job
@@ -16,7 +17,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.mark.parametrize("system", ["local", "h200x4"])
 def test_golden_lines(root, system, monkeypatch):
-    """Every launch line of the campaign `smoke`. After a change that is meant: WEFT_WRITE_GOLDEN=1, and review."""
+    """Every launch line of `smoke`. After a change that is meant: WEFT_WRITE_GOLDEN=1, and review."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     resolved = config.load(system, "smoke", root)
     lines = [shlex.join(experiments.job_command(resolved, job)) + "\n" for job in experiments.jobs(resolved)]

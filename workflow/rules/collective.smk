@@ -4,6 +4,7 @@
 rule collective_mpi:
     input:
         program=binary("collective"),
+        sources=sources_of("collective"),
     output:
         f"{RESULTS}/records/collective_mpi/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.jsonl",
     log:
@@ -20,7 +21,6 @@ rule collective_mpi:
         runtime=resource("collective_mpi", "runtime"),
     params:
         command=command("collective_mpi"),
-        sources=experiments.source_digest("collective"),
     message:
         "MPI collectives ({wildcards.sweep}, {wildcards.ranks} ranks, repeat {wildcards.repeat})"
     shell:
@@ -30,6 +30,7 @@ rule collective_mpi:
 rule collective_nccl:
     input:
         program=binary("collective"),
+        sources=sources_of("collective"),
     output:
         f"{RESULTS}/records/collective_nccl/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.jsonl",
     log:
@@ -46,7 +47,6 @@ rule collective_nccl:
         runtime=resource("collective_nccl", "runtime"),
     params:
         command=command("collective_nccl"),
-        sources=experiments.source_digest("collective"),
     message:
         "NCCL collectives ({wildcards.sweep}, {wildcards.ranks} ranks, repeat {wildcards.repeat})"
     shell:

@@ -52,13 +52,21 @@ wildcard_constraints:
 
 
 def binary(name):
-    """The binary of a program. Ancient: its sources decide, through the parameter `sources`."""
+    """The binary of a program. Ancient: it carries the commit, so it is another after every commit to anything."""
     return ancient(launch.program_path(CONFIG, name))
 
 
-def sources_of(wildcards):
-    """The files that make a program."""
+def sources_of(name):
+    """What tells whether a program is still the same: a file with the digest of its sources."""
+    return f"build/{CONFIG.backend}/sources/{name}.txt"
+
+
+def source_files(wildcards):
     return experiments.source_files(wildcards.program)
+
+
+def source_digest(wildcards):
+    return experiments.source_digest(wildcards.program)
 
 
 def command(experiment):

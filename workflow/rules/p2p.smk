@@ -4,6 +4,7 @@
 rule p2p_copy:
     input:
         program=binary("p2p"),
+        sources=sources_of("p2p"),
     output:
         f"{RESULTS}/records/p2p_copy/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -20,7 +21,6 @@ rule p2p_copy:
         runtime=resource("p2p_copy", "runtime"),
     params:
         command=command("p2p_copy"),
-        sources=experiments.source_digest("p2p"),
     message:
         "Copies between two devices ({wildcards.sweep}, repeat {wildcards.repeat})"
     shell:
@@ -30,6 +30,7 @@ rule p2p_copy:
 rule p2p_latency:
     input:
         program=binary("p2p"),
+        sources=sources_of("p2p"),
     output:
         f"{RESULTS}/records/p2p_latency/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -46,7 +47,6 @@ rule p2p_latency:
         runtime=resource("p2p_latency", "runtime"),
     params:
         command=command("p2p_latency"),
-        sources=experiments.source_digest("p2p"),
     message:
         "Latency between two devices ({wildcards.sweep}, repeat {wildcards.repeat})"
     shell:
@@ -56,6 +56,7 @@ rule p2p_latency:
 rule p2p_host:
     input:
         program=binary("p2p"),
+        sources=sources_of("p2p"),
     output:
         f"{RESULTS}/records/p2p_host/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -72,7 +73,6 @@ rule p2p_host:
         runtime=resource("p2p_host", "runtime"),
     params:
         command=command("p2p_host"),
-        sources=experiments.source_digest("p2p"),
     message:
         "Copies between host and device ({wildcards.sweep}, repeat {wildcards.repeat})"
     shell:
@@ -82,6 +82,7 @@ rule p2p_host:
 rule p2p_route:
     input:
         program=binary("p2p"),
+        sources=sources_of("p2p"),
     output:
         f"{RESULTS}/records/p2p_route/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -98,7 +99,6 @@ rule p2p_route:
         runtime=resource("p2p_route", "runtime"),
     params:
         command=command("p2p_route"),
-        sources=experiments.source_digest("p2p"),
     message:
         "Copies through a third device ({wildcards.sweep}, repeat {wildcards.repeat})"
     shell:
@@ -108,6 +108,7 @@ rule p2p_route:
 rule p2p_fanout:
     input:
         program=binary("p2p"),
+        sources=sources_of("p2p"),
     output:
         f"{RESULTS}/records/p2p_fanout/{{sweep}}.repeat{{repeat}}.jsonl",
     log:
@@ -124,7 +125,6 @@ rule p2p_fanout:
         runtime=resource("p2p_fanout", "runtime"),
     params:
         command=command("p2p_fanout"),
-        sources=experiments.source_digest("p2p"),
     message:
         "One to all, all to one, all pairs ({wildcards.sweep}, repeat {wildcards.repeat})"
     shell:

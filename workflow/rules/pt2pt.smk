@@ -5,6 +5,7 @@
 rule pt2pt_latency:
     input:
         program=binary("pt2pt"),
+        sources=sources_of("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_latency/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:
@@ -21,7 +22,6 @@ rule pt2pt_latency:
         runtime=resource("pt2pt_latency", "runtime"),
     params:
         command=command("pt2pt_latency"),
-        sources=experiments.source_digest("pt2pt"),
     message:
         "MPI latency ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
     shell:
@@ -31,6 +31,7 @@ rule pt2pt_latency:
 rule pt2pt_bandwidth:
     input:
         program=binary("pt2pt"),
+        sources=sources_of("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:
@@ -47,7 +48,6 @@ rule pt2pt_bandwidth:
         runtime=resource("pt2pt_bandwidth", "runtime"),
     params:
         command=command("pt2pt_bandwidth"),
-        sources=experiments.source_digest("pt2pt"),
     message:
         "MPI bandwidth ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
     shell:
@@ -57,6 +57,7 @@ rule pt2pt_bandwidth:
 rule pt2pt_bidirectional_bandwidth:
     input:
         program=binary("pt2pt"),
+        sources=sources_of("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_bidirectional_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:
@@ -73,7 +74,6 @@ rule pt2pt_bidirectional_bandwidth:
         runtime=resource("pt2pt_bidirectional_bandwidth", "runtime"),
     params:
         command=command("pt2pt_bidirectional_bandwidth"),
-        sources=experiments.source_digest("pt2pt"),
     message:
         "MPI bandwidth both ways ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
     shell:
@@ -83,6 +83,7 @@ rule pt2pt_bidirectional_bandwidth:
 rule pt2pt_message_rate:
     input:
         program=binary("pt2pt"),
+        sources=sources_of("pt2pt"),
     output:
         f"{RESULTS}/records/pt2pt_message_rate/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
     log:
@@ -99,7 +100,6 @@ rule pt2pt_message_rate:
         runtime=resource("pt2pt_message_rate", "runtime"),
     params:
         command=command("pt2pt_message_rate"),
-        sources=experiments.source_digest("pt2pt"),
     message:
         "MPI message rate ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
     shell:

@@ -4,12 +4,14 @@
 rule topology:
     input:
         program=binary("topology"),
+        sources=sources_of("topology"),
     output:
         f"{RESULTS}/records/topology/repeat{{repeat}}.jsonl",
     log:
         f"{RESULTS}/logs/topology/repeat{{repeat}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/topology/repeat{{repeat}}.tsv"
+    priority: 50
     retries: 1
     resources:
         machine=1,
@@ -20,7 +22,6 @@ rule topology:
         runtime=resource("topology", "runtime"),
     params:
         command=command("topology"),
-        sources=experiments.source_digest("topology"),
     message:
         "Topology: devices, links and their limits"
     shell:

@@ -41,7 +41,7 @@ def check(settings: Any, name: str, file: str) -> None:
     root = schema(name)
     errors = list(jsonschema_rs.Draft202012Validator(root).iter_errors(settings))
     if errors:
-        # The outermost first: what stands inside a wrong thing is no news. A misspelt key is also a missing one.
+        # The outermost first: inside a wrong thing nothing is news. A misspelt key is a missing one, too.
         error = min(errors, key=lambda e: (len(e.instance_path), e.schema_path[-1] != "additionalProperties"))
         raise BadInput(
             _sentence(root, settings, list(error.instance_path), str(list(error.schema_path)[-1]), file)

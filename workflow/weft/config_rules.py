@@ -9,7 +9,7 @@ from typing import Any
 from weft.errors import BadInput, did_you_mean
 
 Settings = dict[str, Any]
-ELEMENT_BYTES = {"float32": 4}
+ELEMENT_BYTES = {"float32": 4, "float64": 8, "int32": 4}
 _NO_AXES = ("sampling", "window_messages", "schedule")
 
 

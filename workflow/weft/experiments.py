@@ -201,7 +201,7 @@ def resources(config: ResolvedConfig, job: Job) -> dict[str, int]:
 def source_digest(program: str, sources: Path = Path("workflow/programs")) -> str:
     """Return a digest of the sources of ``program``: what decides whether its results are still its own.
 
-    The binary would not do: it carries the commit, so it differs after every commit to anything.
+    The binary would not do: it carries the commit, so it is another after every commit to anything.
     """
     digest = hashlib.sha256()
     for path in source_files(program, sources):
