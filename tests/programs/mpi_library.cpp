@@ -1,5 +1,7 @@
 // The world, its teams and its transports, under the MPI launcher. With --throw-while-others-wait it does
-// just that. ranks: 2 3 5
+// just that.
+
+// ranks: 2 3 5
 #define CHECK_OWN_MAIN
 #include <optional>
 
