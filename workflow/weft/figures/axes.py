@@ -38,7 +38,9 @@ def missing(value: object) -> bool:
 def say(axis: str, value: object) -> str:
     """A value of an axis in words: ('peer_access', 1) -> 'peer access on'."""
     if missing(value):
-        return {"chunk": "whole", "via": "direct"}.get(axis, "")
+        return {"via": "direct"}.get(axis, "")
+    if axis == "chunk":
+        return {"none": "whole", "auto": "best chunk"}.get(str(value)) or f"chunks of {q.size(float(str(value)))}"
     if axis in SWITCHES:
         return f"{SWITCHES[axis]} {'on' if value else 'off'}"
     if axis in PLACES:
@@ -123,7 +125,9 @@ def shaped_by(frame: pd.DataFrame, sampling: dict[str, object], axes: Sequence[s
         if high > 1:
             parts.append(f"{q.count(low)} samples a run" if low == high else f"{q.count(low)} to {q.count(high)} samples a run")
     if "confidence" in frame and frame["confidence"].notna().any():
-        parts.append(f"{q.percent(frame['confidence'].dropna().iloc[0])} confidence interval of the median")
+        least, most = frame["confidence"].min(), frame["confidence"].max()
+        asked = q.percent(most) if least == most else f"{q.percent(least)} (few samples) to {q.percent(most)}"
+        parts.append(f"{asked} confidence interval of the median")
         if "precision" in sampling:
             parts.append(f"sampled until ±{q.percent(float(sampling['precision']))} or the time budget")  # type: ignore[arg-type]
     elif len(frame):

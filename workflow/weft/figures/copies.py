@@ -146,9 +146,9 @@ def by_size(dataset: Dataset, benchmark: str, key: str, subject: str, measure: M
     marks = _marks(dataset, benchmark, frame, colour, rest, measure)
     canvas = curves.draw(curves.Curves(points, marks, measure, colours, log_y=log_y, limits=limits))
     caption = _curve_caption(points, measure, what, best)
-    pairs = frame.drop_duplicates([c for c in ("source", "destination", "device") if c in frame]).shape[0]
+    pairs = frame.dropna(subset=["source"]).drop_duplicates(["source", "destination"]).shape[0]
     shaped = shaped_by(frame, dataset.sampling, [*PANEL, "link_class", "memory"])
-    shaped += (f"line: median over {q.plural(pairs, 'pair')}" if "source" in frame and pairs > 1 else "line: median",
+    shaped += (f"line: median over {q.plural(pairs, 'pair')}" if pairs > 1 else "line: median",
                "band: within-run interval", "dots: single runs")  # fmt: skip
     yield Figure(key, subject, f"{what} against size", caption, shaped, int(frame["runs"].sum()), points,
                  style.svg(canvas, key, f"Curves against size. {caption}"), left_out)
@@ -157,15 +157,9 @@ def by_size(dataset: Dataset, benchmark: str, key: str, subject: str, measure: M
 def _marks(dataset: Dataset, benchmark: str, frame: pd.DataFrame, colour: list[str], rest: list[str],
            measure: Measure) -> pd.DataFrame:
     runs = dataset.runs(benchmark)
-    runs = runs[runs[measure.run_column].notna()]
-    if {"source", "destination"} <= set(runs):
-        runs = runs[runs["source"].isna() | (runs["source"] != runs["destination"])]
-    runs = runs.assign(line=label(runs, colour), panel=label(runs, rest))
-    drawn = pd.MultiIndex.from_frame(frame[["panel", "line", "size_bytes"]].astype({"panel": str, "line": str}).drop_duplicates())
-    there = pd.MultiIndex.from_frame(runs[["panel", "line", "size_bytes"]].astype({"panel": str, "line": str}))
-    runs = runs[there.isin(drawn)]
-    return curves.thin(runs[["panel", "line", "size_bytes", measure.run_column]], ["panel", "line", "size_bytes"],
-                       measure.run_column)
+    keep = runs[measure.run_column].notna() & (runs["source"].isna() | (runs["source"] != runs["destination"]))
+    runs = runs.loc[keep, list(dict.fromkeys([*colour, *rest, "size_bytes", measure.run_column]))]
+    return curves.marks_of(runs.assign(line=label(runs, colour), panel=label(runs, rest)), frame, measure)
 
 
 def _curve_caption(points: pd.DataFrame, measure: Measure, what: str, best: bool) -> str:

@@ -18,6 +18,7 @@ from weft.figures import style
 from weft.figures.measures import Measure, unit_of
 
 MARKS_PER_POINT = 8
+MARKS = 5000  # of a figure: with more points than this has room for, fewer each
 DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)))
 
 
@@ -62,7 +63,7 @@ def pool(frame: pd.DataFrame, by: Sequence[str], measure: Measure) -> pd.DataFra
 
 
 def thin(runs: pd.DataFrame, by: Sequence[str], column: str) -> pd.DataFrame:
-    """At most MARKS_PER_POINT rows of each group: least, greatest and evenly spaced ranks between."""
+    """At most MARKS_PER_POINT rows of each group, fewer where there are many groups: least, greatest, and ranks between."""
     if runs.empty:
         return runs
     group = runs.groupby(list(by), observed=True, dropna=False, sort=True).ngroup().to_numpy()
@@ -70,10 +71,18 @@ def thin(runs: pd.DataFrame, by: Sequence[str], column: str) -> pd.DataFrame:
     sizes = np.bincount(group)
     rank = np.arange(len(runs)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     n = np.repeat(sizes, sizes)
-    steps = np.minimum(n, MARKS_PER_POINT) - 1
+    steps = np.minimum(n, max(2, min(MARKS_PER_POINT, MARKS // len(sizes)))) - 1
     slot = np.floor(rank * steps / np.maximum(n - 1, 1) + 1e-9)
     previous = np.floor((rank - 1) * steps / np.maximum(n - 1, 1) + 1e-9)
     return runs.iloc[np.sort(order[(rank == 0) | (slot != previous)])]
+
+
+def marks_of(runs: pd.DataFrame, drawn: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """Thinned runs of those panels, lines and sizes that are drawn."""
+    keys = ["panel", "line", "size_bytes"]
+    marks = thin(runs[[*keys, measure.run_column]], keys, measure.run_column).astype({"panel": str, "line": str})
+    points = drawn[keys].drop_duplicates().astype({"panel": str, "line": str})
+    return marks[pd.MultiIndex.from_frame(marks[keys]).isin(pd.MultiIndex.from_frame(points))]
 
 
 def draw(curves: Curves) -> Canvas:
@@ -106,6 +115,7 @@ def draw(curves: Curves) -> Canvas:
             ax.set_title(str(name))
         group = points if shared else here
         _axes(ax, group, curves, scale, [v for p in (panels if shared else [name]) for v, _ in limits.get(p, [])])
+        _outside(ax, curves.marks[curves.marks["panel"] == name][curves.measure.run_column].to_numpy(float) / scale)
         _limit_lines(ax, limits.get(name, []), scale, unit)
         _verticals(ax, curves.verticals.get(str(name), []))
         if position % columns == 0:
@@ -125,7 +135,8 @@ def draw(curves: Curves) -> Canvas:
 
 
 def _legend_columns(lines: Sequence[str], width: float) -> int:
-    return max(1, min(len(lines), int((width - 0.8) / (0.085 * max(len(n) for n in lines) + 0.42))))
+    most = max(1, min(len(lines), int((width - 0.8) / (0.072 * max(len(n) for n in lines) + 0.46))))
+    return -(-len(lines) // -(-len(lines) // most))
 
 
 def _same_scale(points: pd.DataFrame) -> bool:
@@ -172,6 +183,8 @@ def dots(ax: Any, x: np.ndarray, y: np.ndarray, colour: str) -> None:
 
 def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: Sequence[float]) -> None:
     low, high = float(points["min"].min()) / scale, float(points["max"].max()) / scale
+    high = min(high, max(1.4 * float(points["value"].max()), float(points["high"].fillna(0).median())) / scale)
+    low = max(low, float(points["value"].min()) / 2 / scale)
     if curves.log_y:
         ax.set_yscale("log")
         ax.set_ylim(low / 1.4, high * 1.5)
@@ -187,6 +200,15 @@ def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: S
         values = sorted(points[curves.x].unique())
         ax.set_xlim(values[0] - 0.3, values[-1] + 0.3)
         ax.set_xticks(values, [f"{v:g}" for v in values])
+
+
+def _outside(ax: Any, values: np.ndarray) -> None:
+    """Say how many runs lie beyond the axis, which follows the medians."""
+    low, high = ax.get_ylim()
+    for beyond, where, y in ((int((values > high).sum()), "above", 1.0), (int((values < low).sum()), "below", 0.0)):
+        if beyond:
+            ax.annotate(f"{q.plural(beyond, 'run')} {where}", (1, y), xycoords="axes fraction", xytext=(-2, 3 if y == 0 else -3),
+                        textcoords="offset points", ha="right", va="bottom" if y == 0 else "top", fontsize=7.2, color=style.MUTED)
 
 
 def time_tick(seconds: float) -> str:
@@ -216,7 +238,8 @@ def _limit_lines(ax: Any, limits: Sequence[tuple[float, str]], scale: float, uni
         if value - previous > 0.075 * top:
             text = f"limit {q.number(value)} {unit}" + (f" ({of})" if of and len(of) < 26 else "")
             ax.annotate(text, (0, value), xycoords=("axes fraction", "data"), xytext=(3, 2.5), textcoords="offset points",
-                        fontsize=7.5, color=style.LIMIT)
+                        fontsize=7.5, color=style.LIMIT,
+                        bbox={"facecolor": style.SURFACE, "edgecolor": "none", "alpha": 0.75, "pad": 0.8})
             previous = value
 
 

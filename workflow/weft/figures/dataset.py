@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,12 +48,13 @@ class Dataset:
         self.metadata: dict[str, Any] = json.loads(metadata)
         self._runs: dict[str, pd.DataFrame] = {}
         self._configurations: dict[str, pd.DataFrame] = {}
+        self._outlines: dict[str, pd.DataFrame] = {}
 
     @cached_property
     def counts(self) -> pd.DataFrame:
         """Rows by benchmark, outcome, converged and stopped_by; column rows."""
         keys = ["benchmark", "outcome", "converged", "stopped_by", "device_backend", "system", "campaign", "repeat"]
-        table = pq.read_table(self.path, columns=keys)
+        table = self.table(keys)
         grouped = table.group_by(keys).aggregate([([], "count_all")]).to_pandas()
         return grouped.rename(columns={"count_all": "rows"}).astype({"converged": "object"})
 
@@ -67,14 +69,18 @@ class Dataset:
 
     def read(self, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
         """Columns of the rows that meet a condition."""
-        return _frame(pq.read_table(self.path, columns=columns, filters=where))
+        return _frame(self.table(columns, where))
+
+    def table(self, columns: list[str], where: pc.Expression | None = None) -> pa.Table:
+        """The same as an Arrow table, texts with one dictionary throughout."""
+        return pq.read_table(self.path, columns=columns, filters=where).unify_dictionaries().combine_chunks()
 
     def runs(self, benchmark: str) -> pd.DataFrame:
         """Measured rows of a benchmark, one a run; axes that are null throughout are left out."""
         if benchmark not in self._runs:
             where = (pc.field("benchmark") == benchmark) & (pc.field("outcome") == "measured")
             columns = [name for name in (*AXES, *VALUES) if name != "benchmark"]
-            table = pq.read_table(self.path, columns=list(dict.fromkeys(columns)), filters=where)
+            table = self.table(list(dict.fromkeys(columns)), where)
             kept = [n for n in table.column_names if table[n].null_count < len(table) or n in ALWAYS]
             self._runs[benchmark] = _frame(table.select(kept))
         return self._runs[benchmark]
@@ -82,11 +88,21 @@ class Dataset:
     def configurations(self, benchmark: str) -> pd.DataFrame:
         """Runs of each configuration combined, one row a configuration; see combine."""
         if benchmark not in self._configurations:
-            self._configurations[benchmark] = combine(self.runs(benchmark))
+            self._configurations[benchmark] = frame = combine(self.runs(benchmark))
+            kept = ["size_bytes", "runs", "time_s", "time_low_s", "time_high_s", "time_run_min_s", "time_run_max_s", "efficiency"]
+            outline = frame[kept].astype({name: np.float32 for name in kept if name not in ("size_bytes", "runs")})
+            link = frame["link_class"].astype("category") if "link_class" in frame else pd.Categorical([None] * len(frame))
+            self._outlines[benchmark] = outline.assign(link_class=link)
         return self._configurations[benchmark]
 
+    def outline(self, benchmark: str) -> pd.DataFrame:
+        """The few columns of the configurations that comparisons over all benchmarks need; kept when others are let go."""
+        if benchmark not in self._outlines:
+            self.configurations(benchmark)
+        return self._outlines[benchmark]
+
     def forget(self) -> None:
-        """Let go of the frames read so far."""
+        """Let go of the frames of single subjects."""
         self._runs.clear()
         self._configurations.clear()
 

@@ -16,6 +16,7 @@ from weft.figures.crossovers import crossovers, of_the_best, winners
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
 from weft.figures.measures import BANDWIDTH, LATENCY, MESSAGE_RATE, Measure
+from weft.figures.strips import ways
 
 KINDS = (("pt2pt.latency", LATENCY, "Message latency", True), ("pt2pt.bandwidth", BANDWIDTH, "Message bandwidth", False),
          ("pt2pt.bidirectional_bandwidth", BANDWIDTH, "Bidirectional message bandwidth", False),
@@ -42,9 +43,7 @@ def _panels(frame: pd.DataFrame, rest: list[str]) -> pd.Series:
     if "chunk" not in rest:
         return label(frame, rest)
     chunk = frame["chunk"].astype(object).fillna("none").astype(str)
-    words = chunk.map(lambda text: {"none": "whole messages", "auto": "best chunk"}.get(text) or f"chunks of {q.size(float(text))}"
-                      if text in ("none", "auto") or text.isdigit() else text)
-    return label(frame.assign(chunk=words), rest)
+    return label(frame.assign(chunk=chunk), rest)
 
 
 @draws("message")
@@ -65,8 +64,7 @@ def message_curves(dataset: Dataset) -> Iterator[Figure]:
         marks = dataset.runs(benchmark)
         marks = marks[marks[measure.run_column].notna()]
         marks = marks.assign(line=label(marks, ["placement", "gpudirect"]), panel=_panels(marks, rest))
-        marks = _drawn(marks, points)
-        marks = curves.thin(marks[["panel", "line", "size_bytes", measure.run_column]], ["panel", "line", "size_bytes"], measure.run_column)
+        marks = curves.marks_of(marks, points, measure)
         key = benchmark.replace(".", "_")
         lines = [name for name in TRANSPORTS if name in set(points["line"].astype(str))]
         canvas = curves.draw(curves.Curves(points, marks, measure, {n: _COLOURS[n] for n in lines}, _DASHES, log_y=log_y, verticals=verticals))
@@ -75,12 +73,6 @@ def message_curves(dataset: Dataset) -> Iterator[Figure]:
                      (*shaped_by(frame, dataset.sampling, ("ranks", "nodes", "window")), "band: within-run interval", "dots: single runs",
                       "dashed: GPUDirect off", "dotted verticals: where the fastest transport changes"),
                      int(frame["runs"].sum()), points, style.svg(canvas, key, f"Curves against size. {caption}"), left_out)  # fmt: skip
-
-
-def _drawn(runs: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
-    keys = ["panel", "line", "size_bytes"]
-    there = pd.MultiIndex.from_frame(runs[keys].astype({"panel": str, "line": str}))
-    return runs[there.isin(pd.MultiIndex.from_frame(points[keys].astype({"panel": str, "line": str})))]
 
 
 def short(transport: str) -> str:
@@ -100,6 +92,16 @@ def _caption(points: pd.DataFrame, measure: Measure, what: str, best: pd.DataFra
         text += (f"; {row['faster_above']} overtakes {row['faster_below']} between {q.size(row['last_size_below_bytes'])} "
                  f"and {q.size(row['first_size_above_bytes'])}")
     return text + "."
+
+
+@draws("message")
+def message_rates(dataset: Dataset) -> Iterator[Figure]:
+    """Message rate by number of pairs, at every size where there are too few for curves."""
+    if "pt2pt.message_rate" in dataset.benchmarks():
+        frame = dataset.configurations("pt2pt.message_rate")
+        if frame["size_bytes"].nunique() < 3:
+            yield from ways(dataset, frame, "pt2pt_message_rate_ways", "message", "Message rate", MESSAGE_RATE,
+                            ("size_bytes", "pairs", "placement", "gpudirect", "chunk"))
 
 
 @draws("message")

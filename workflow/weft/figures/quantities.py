@@ -8,7 +8,7 @@ KIB = 1024
 BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 RATE_UNITS = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
-MESSAGE_UNITS = ((1e6, "million messages/s"), (1e3, "thousand messages/s"), (1.0, "messages/s"))
+MESSAGE_UNITS = ((1e6, "M messages/s"), (1e3, "k messages/s"), (1.0, "messages/s"))
 NO_BREAK = "\u00a0"
 
 
@@ -82,6 +82,15 @@ def interval(low: float | None, high: float | None, value: float, units: tuple[t
     if first == second and low != high:
         first, second = (f"{bound / scale:.{decimals + 1}f}" for bound in (low, high))
     return f"[{first}, {second}]"
+
+
+def span(low: float, high: float) -> str:
+    """'9.04 to 10.3', with as many digits, up to five, as tell the two apart."""
+    for digits in (3, 4, 5):
+        first, second = (f"{v:.{max(0, digits - 1 - math.floor(math.log10(abs(v))))}f}" if v else "0" for v in (low, high))
+        if first != second:
+            break
+    return f"{first} to {second}"
 
 
 def rate(value: float | None, low: float | None = None, high: float | None = None) -> str:

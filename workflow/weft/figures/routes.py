@@ -63,6 +63,11 @@ def route_ways(dataset: Dataset) -> Iterator[Figure]:
     yield from ways(dataset, frame, "p2p_route_ways", "route", "Routes at the largest size", BANDWIDTH, axes)
 
 
+def lower_median(values: pd.Series) -> float:
+    """The median, or the lower of the two middle values: a chunk that was really used."""
+    return float(values.quantile(0.5, interpolation="lower"))
+
+
 @draws("route")
 def best_chunks(dataset: Dataset) -> Iterator[Figure]:
     """The best chunk found at each size."""
@@ -72,21 +77,23 @@ def best_chunks(dataset: Dataset) -> Iterator[Figure]:
     frame = frame[(frame["way"] == WAYS[2]) & frame["chunk_bytes"].notna()] if "chunk_bytes" in frame else frame.iloc[:0]
     if frame["size_bytes"].nunique() < 2:
         return
-    table = frame.groupby("size_bytes")["chunk_bytes"].agg(["median", "min", "max", "size"]).reset_index()
+    table = frame.groupby("size_bytes")["chunk_bytes"].agg([lower_median, "min", "max", "size"]).reset_index()
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(5.2, 2.5))
     ax = canvas.add_axes((0.75 / 5.2, 0.46 / 2.5, 4.3 / 5.2, 1.9 / 2.5))
-    curves.dots(ax, frame["size_bytes"].to_numpy(float), frame["chunk_bytes"].to_numpy(float), style.DATA[0])
-    ax.plot(table["size_bytes"], table["median"], color=style.DATA[0], marker="o", mew=0)
+    marks = curves.thin(frame[["size_bytes", "chunk_bytes"]], ["size_bytes"], "chunk_bytes")
+    curves.dots(ax, marks["size_bytes"].to_numpy(float), marks["chunk_bytes"].to_numpy(float), style.DATA[0])
+    ax.plot(table["size_bytes"], table["lower_median"], color=style.DATA[0], marker="o", mew=0)
     curves.size_axis(ax, table["size_bytes"])
     ax.set_yscale("log", base=2)
     ax.minorticks_off()
-    ticks = sorted(set(frame["chunk_bytes"]))
+    ticks = [2.0**e for e in range(int(np.log2(frame["chunk_bytes"].min())), int(np.log2(frame["chunk_bytes"].max())) + 1)]
+    ticks = ticks[:: -(-len(ticks) // 7)]
     ax.set_yticks(ticks, [q.size(t).replace(q.NO_BREAK, " ") for t in ticks])
     ax.set_xlabel("size")
     ax.set_ylabel("best chunk")
     last = table.iloc[-1]
-    caption = f"The best chunk at {q.size(last['size_bytes'])} is {q.size(last['median'])} (median of {q.plural(int(last['size']), 'route')})."
+    caption = f"The best chunk at {q.size(last['size_bytes'])} is {q.size(last['lower_median'])} (median of {q.plural(int(last['size']), 'route')})."
     yield Figure("p2p_route_chunks", "route", "Best chunk of a route", caption, shaped_by(frame, dataset.sampling), int(frame["runs"].sum()),
                  table, style.svg(canvas, "p2p_route_chunks", f"Line chart. {caption}"))

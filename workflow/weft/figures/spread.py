@@ -28,25 +28,25 @@ def efficiency(dataset: Dataset) -> Iterator[Figure]:
     """Bandwidth over limit at sizes of 1 MiB and more (the largest where none is), by benchmark and link class."""
     parts = []
     for benchmark in dataset.benchmarks():
-        frame = dataset.configurations(benchmark)
-        if "efficiency" not in frame:
+        frame = dataset.outline(benchmark)
+        if benchmark.endswith(("latency", "message_rate")):
             continue
         frame = frame[frame["efficiency"].notna()]
         large = frame[frame["size_bytes"] >= 1 << 20]
         frame = large if len(large) else frame[frame["size_bytes"] == frame["size_bytes"].max()]
-        link = frame["link_class"].astype(object).where(frame["link_class"].notna(), "") if "link_class" in frame else ""
-        parts.append(pd.DataFrame({"benchmark": name_of(benchmark), "link_class": link, "efficiency": frame["efficiency"],
-                                   "size_bytes": frame["size_bytes"], "runs": frame["runs"]}))  # fmt: skip
+        for link, here in frame.groupby(frame["link_class"].astype(object).fillna(""), sort=True):
+            group = f"{name_of(benchmark)}  {link}".strip()
+            parts.append(pd.DataFrame({"group": group, "efficiency": here["efficiency"].astype(float), "runs": here["runs"]}))
     if not parts or not sum(map(len, parts)):
         return
     frame = pd.concat(parts, ignore_index=True)
-    frame["group"] = (frame["benchmark"] + "  " + frame["link_class"].astype(str)).str.strip()
-    groups = frame.groupby("group", sort=True)["efficiency"]
+    frame["group"] = frame["group"].astype("category")
+    groups = frame.groupby("group", sort=True, observed=True)["efficiency"]
     summary = groups.describe(percentiles=[0.05, 0.25, 0.5, 0.75, 0.95]).reset_index()
     low = summary.loc[summary["50%"].idxmin()]
     high = summary.loc[summary["50%"].idxmax()]
-    caption = (f"At 1 MiB and more, {high['group'].replace('  ', ' ')} is nearest to its limit with a median of {q.percent(high['50%'])}, "
-               f"{low['group'].replace('  ', ' ')} furthest with {q.percent(low['50%'])}.")
+    caption = (f"At 1 MiB and more, {high['group'].replace('  ', ' ')} reaches the highest share of its limit, {q.percent(high['50%'])} in the median; "
+               f"{low['group'].replace('  ', ' ')} the lowest, {q.percent(low['50%'])}.")
     over = int((frame["efficiency"] > 1.0).sum())
     notes = ("dots: configurations", "bar: middle half", "line: median") + (
         (f"{q.plural(over, 'configuration')} above 100 %: data in caches, or a limit that is not one",) if over else ())
@@ -90,18 +90,18 @@ def repeat_spread(dataset: Dataset) -> pd.DataFrame:
     """
     parts = []
     for benchmark in dataset.benchmarks():
-        frame = dataset.configurations(benchmark)
+        frame = dataset.outline(benchmark)
         frame = frame[frame["runs"] > 1]
         parts.append(pd.DataFrame({
-            "benchmark": name_of(benchmark), "size_bytes": frame["size_bytes"], "runs": frame["runs"],
+            "benchmark": pd.Categorical([name_of(benchmark)] * len(frame)), "size_bytes": frame["size_bytes"], "runs": frame["runs"],
             "between": (frame["time_run_max_s"] - frame["time_run_min_s"]) / frame["time_s"],
             "within": (frame["time_high_s"] - frame["time_low_s"]) / frame["time_s"]}))  # fmt: skip
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return pd.concat(parts, ignore_index=True).astype({"benchmark": str}).astype({"benchmark": "category"}) if parts else pd.DataFrame()
 
 
 def spread_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Quantiles of between and within by benchmark."""
-    grouped = frame.groupby("benchmark", sort=True)
+    grouped = frame.groupby("benchmark", sort=True, observed=True)
     return pd.DataFrame({
         "configurations": grouped.size(), "runs": grouped["runs"].sum(), "between_median": grouped["between"].median(),
         "between_p95": grouped["between"].quantile(0.95), "within_median": grouped["within"].median(),
@@ -149,11 +149,11 @@ def _scatter(frame: pd.DataFrame, names: list[str]) -> Canvas:
         curves.dots(ax, 100 * here["within"][~large].to_numpy(), 100 * here["between"][~large].to_numpy(), style.DATA[4])
         curves.dots(ax, 100 * here["within"][large].to_numpy(), 100 * here["between"][large].to_numpy(), style.DATA[0])
         ax.set_title(program)
-        ticks = [t for t in (0.01, 0.1, 1, 10, 100, 1000) if low <= t <= high]
+        ticks = [t for t in (0.01, 0.1, 1, 10, 100, 1000, 10000) if low <= t <= high]
+        ticks = ticks if len(ticks) < 5 else ticks[::2]
         ax.set_xticks(ticks, [f"{t:g} %" for t in ticks])
         ax.set_yticks(ticks, [f"{t:g} %" for t in ticks])
         ax.minorticks_off()
-        ax.set_aspect("equal")
         ax.set_xlabel("interval within a run")
     axes[0].set_ylabel("spread between runs")
     canvas.subplots_adjust(left=0.1, right=0.985, top=0.83, bottom=0.15, wspace=0.08)

@@ -70,7 +70,7 @@ def strip(points: pd.DataFrame, marks: pd.DataFrame, measure: Measure, colours: 
     ax = canvas.add_axes((left / width, 0.46 / height, (width - left - 1.5) / width, 1 - 0.62 / height))
     scale, unit = unit_of(measure, points["value"])
     top = float(points["max"].max()) / scale
-    has_limit = "limit" in points and points["limit"].notna().any()
+    has_limit = measure.more_is_better and "limit" in points and points["limit"].notna().any()
     if has_limit:
         top = max(top, float(points["limit"].where(points["limit"] <= 3 * points["value"].max()).max() or 0) / scale)
     spread = points["value"].max() / max(points["value"].min(), 1e-30)
@@ -91,7 +91,7 @@ def strip(points: pd.DataFrame, marks: pd.DataFrame, measure: Measure, colours: 
         if has_limit and q.is_number(row["limit"]) and row["limit"] / scale <= ax.get_xlim()[1]:
             ax.plot([row["limit"] / scale] * 2, [y - 0.36, y + 0.36], color=style.LIMIT, lw=1.3)
         text = measure.text(row["value"], row["low"], row["high"])
-        share = f"  {q.percent(row['efficiency'])}" if "efficiency" in row and q.is_number(row["efficiency"]) else ""
+        share = f"  {q.percent(row['efficiency'])}" if has_limit and "efficiency" in row and q.is_number(row["efficiency"]) else ""
         ax.annotate(text + share, (1, y), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points",
                     va="center", fontsize=7.8, annotation_clip=False)
     for way, here in marks.groupby("way", observed=True):

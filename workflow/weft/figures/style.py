@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import xml.etree.ElementTree as ET
 from io import BytesIO
@@ -168,6 +169,7 @@ def svg(canvas: Canvas, key: str, description: str) -> str:
             elif name in ("fill", "stroke"):
                 changed = _themed(changed)
             element.set(name, changed)
+    _classes(root)
     width, height = (float(v) for v in root.get("viewBox", "0 0 1 1").split()[2:])
     for name in ("version", "width", "height"):
         root.attrib.pop(name, None)
@@ -175,9 +177,28 @@ def svg(canvas: Canvas, key: str, description: str) -> str:
     root.set("width", str(pixels))
     root.set("height", str(round(height * 96 / 72)))
     root.set("viewBox", f"0 0 {width:g} {height:g}")
+    root.set("style", f"min-width:{min(pixels, max(340, round(0.75 * pixels)))}px")
     root.set("role", "img")
     root.set("aria-label", description)
     return ET.tostring(root, encoding="unicode")
+
+
+def _classes(root: ET.Element) -> None:
+    """Replace repeated styles by classes named after their content: the same name means the same in every figure."""
+    rules = {}
+    for element in root.iter():
+        declared = element.attrib.pop("style", None)
+        if declared:
+            name = "w" + hashlib.sha256(declared.encode()).hexdigest()[:6]
+            rules[name] = declared
+            element.set("class", name)
+    for parent in root.iter():
+        for place, child in enumerate(list(parent)):
+            if child.tag.endswith("}g") and not child.attrib and len(child) == 1:  # groups that only held an id
+                parent[place] = child[0]
+    style = ET.Element(f"{{{SVG}}}style")
+    style.text = "".join(f".{name}{{{declared}}}" for name, declared in sorted(rules.items()))
+    root.insert(0, style)
 
 
 def standalone(inline: str) -> str:

@@ -74,12 +74,14 @@ def _graph(links: pd.DataFrame, order: list[int], shown: list[str], dataset: Dat
             (x0, y0), (x1, y1) = place[link.source], place[link.destination]
             ax.plot([x0, x1], [y0, y1], color=colours[link.link_class], lw=min(1.2 + 0.55 * np.sqrt(many), 3.4), solid_capstyle="butt")
     numa = {d["device"]: d.get("numa_node") for d in dataset.metadata.get("devices", [])}
+    told = len(set(numa.values())) > 1
     for device, (x, y) in place.items():
         ax.plot([x], [y], "o", ms=21, color=style.SURFACE, mec=style.INK, mew=1)
         ax.annotate(str(device), (x, y), ha="center", va="center_baseline", fontsize=10)
-        if numa.get(device) is not None:
-            ax.annotate(f"NUMA {numa[device]}", (1.24 * x, 1.21 * y), ha="center", va="center", fontsize=7, color=style.MUTED)
-    ax.set_xlim(-1.45, 1.45)
+        if told and numa.get(device) is not None:
+            ax.annotate(f"NUMA {numa[device]}", (1.2 * x, 1.22 * y), ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
+                        va="center", fontsize=7, color=style.MUTED)
+    ax.set_xlim(-1.75, 1.75)
     ax.set_ylim(-1.35, 1.35)
     ax.set_aspect("equal")
     ax.axis("off")

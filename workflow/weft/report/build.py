@@ -18,7 +18,7 @@ from weft.figures import quantities as q
 from weft.figures.spread import name_of, repeat_spread, spread_table
 from weft.report import holes, provenance
 from weft.report.drawing import Drawn, draw_all
-from weft.report.key_numbers import key_numbers
+from weft.report.key_numbers import trimmed
 from weft.report.tables import device_rows
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
@@ -120,7 +120,7 @@ def _render(dataset: Dataset, drawn: list[Drawn], problems: list[dict[str, Any]]
         script=Markup((TEMPLATES / "page.js").read_text(encoding="utf-8")),
         machine=provenance.machine(dataset), note=provenance.backend_note(dataset), sources=provenance.sources(dataset),
         commits=provenance.commits(dataset), span=provenance.span(dataset), systems=systems, campaigns=campaigns,
-        keys=key_numbers(dataset), outcomes=by_outcome, benchmarks=[
+        keys=trimmed(number for subject in drawn for number in subject.keys), outcomes=by_outcome, benchmarks=[
             (name_of(str(b)), int(r)) for b, r in measured.groupby("benchmark", observed=True)["rows"].sum().items() if r],
         repeats=int(measured["repeat"].nunique()), files=metadata.get("files", 0), rows=int(counts["rows"].sum()),
         unconverged=unconverged, unconverged_rows=sum(u.rows for u in unconverged), holes=listed, hole_groups=groups,
@@ -145,7 +145,11 @@ def _section(drawn: Drawn, text: dict[str, str], beside: str) -> dict[str, Any]:
 
 def _link(text: str, kind: str, beside: str) -> str:
     """A data: URI, or the file beside the page where the text is large."""
-    return f"data:{kind},{quote(text, safe=' !$()*+,-./:;=?@_~[]{}|^')}" if len(text) <= EMBEDDED_BYTES else beside
+    if len(text) > EMBEDDED_BYTES:
+        return beside
+    if kind.startswith("image/svg"):  # a browser needs no more escaped in a quoted attribute: half the size
+        return f"data:{kind}," + text.replace("%", "%25").replace("#", "%23").replace('"', "'").replace("\n", "")
+    return f"data:{kind},{quote(text, safe=' !$()*+,-./:;=?@_~[]{}|^')}"
 
 
 def _affinity(metadata: dict[str, Any]) -> dict[str, Any]:

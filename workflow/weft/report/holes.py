@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from weft.figures import Dataset
 from weft.figures import quantities as q
@@ -45,8 +44,8 @@ class Unconverged:
 
 def holes(dataset: Dataset) -> tuple[list[Hole], int]:
     """Holes grouped by outcome, benchmark and reason: the worst outcomes first; and how many groups there are in all."""
-    table = pq.read_table(dataset.path, columns=["outcome", "benchmark", "reason", "file", "line", "size_bytes", *_WHERE],
-                          filters=pc.field("outcome") != "measured")  # fmt: skip
+    columns = ["outcome", "benchmark", "reason", "file", "line", "size_bytes", *_WHERE]
+    table = dataset.table(columns, pc.field("outcome") != "measured")
     if not len(table):
         return [], 0
     table = table.append_column("row", pa.array(range(len(table))))
@@ -80,7 +79,7 @@ def unconverged(dataset: Dataset) -> list[Unconverged]:
     """Measured rows that did not reach their precision, by benchmark and what stopped them."""
     columns = ["benchmark", "stopped_by", "time_median_s", "time_ci_low_s", "time_ci_high_s", "size_bytes", "file", "line", *_WHERE]
     where = (pc.field("outcome") == "measured") & (pc.field("converged") == False)  # noqa: E712
-    table = pq.read_table(dataset.path, columns=columns, filters=where)
+    table = dataset.table(columns, where)
     if not len(table):
         return []
     width = pc.divide(pc.subtract(table["time_ci_high_s"], table["time_ci_low_s"]), pc.multiply(table["time_median_s"], 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -32,20 +32,24 @@ class KeyNumber:
     share_value: float | None
 
 
-def key_numbers(dataset: Dataset) -> list[KeyNumber]:
-    """In the order of the page, at most MOST."""
-    measured = set(dataset.benchmarks())
+def key_numbers(dataset: Dataset, subject: str) -> list[KeyNumber]:
+    """The candidates of one subject, in the order of the page."""
     found: list[KeyNumber] = []
-    for benchmark, function in (("p2p.copy", _copies), ("p2p.latency", _latency), ("p2p.host", _host), ("p2p.route", _route),
-                                ("p2p.fanout", _fanout), ("pt2pt.latency", _messages), ("pt2pt.bandwidth", _messages),
-                                ("pt2pt.message_rate", _messages), ("collective.all_reduce", _all_reduce)):  # fmt: skip
+    measured = set(dataset.benchmarks())
+    for benchmark, function in _OF.get(subject, {}).items():
         if benchmark in measured:
             found += function(dataset, benchmark)
-    if not found:
-        for benchmark in sorted(b for b in measured if b.startswith("collective."))[:4]:
+    if subject == "collective" and not found:
+        for benchmark in sorted(b for b in measured if b.startswith("collective."))[:3]:
             found += _all_reduce(dataset, benchmark)
-    while len(found) > MOST:  # the subject with most lines gives up its last
-        subjects = [n.subject for n in found]
+    return found
+
+
+def trimmed(numbers: Iterable[KeyNumber]) -> list[KeyNumber]:
+    """At most MOST of them: the subject with most lines gives up its last."""
+    found = list(numbers)
+    while len(found) > MOST:
+        subjects = [number.subject for number in found]
         most = max(dict.fromkeys(subjects), key=subjects.count)
         found.pop(len(subjects) - 1 - subjects[::-1].index(most))
     return found
@@ -57,7 +61,7 @@ def _line(subject: str, what: str, frame: pd.DataFrame, measure: Measure, over: 
     value, low, high = (float(point[c]) for c in ("value", "low", "high"))
     several = int(point["configurations"]) > 1 or int(point["runs"]) > 1
     scale = q.scale_of(value, measure.units)
-    spread = f"{q.number(point['min'] / scale)} to {q.number(point['max'] / scale)}" if several and point["max"] > point["min"] else ""
+    spread = q.span(point["min"] / scale, point["max"] / scale) if several and point["max"] > point["min"] else ""
     limit, share = point.get("limit"), point.get("efficiency")
     known = measure.more_is_better and q.is_number(limit)
     how = [q.size(frame["size_bytes"].iloc[0])] if frame["size_bytes"].nunique() == 1 else []
@@ -159,7 +163,7 @@ def _messages(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
         return
     frame = _at(frame, ["placement", "gpudirect"], smallest)
     best, way = _best(frame, ["placement", "gpudirect", "ranks", "pairs", "chunk"], measure)
-    yield _line("message", f"Message {measure.name}", best, measure, way)
+    yield _line("message", f"Message {measure.name.removeprefix('message ')}", best, measure, way)
 
 
 def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
@@ -174,3 +178,10 @@ def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
         here = here[here["size_bytes"] == here["size_bytes"].max()]
         name = f"{say('library', library)} {here['collective'].iloc[0]}, bus bandwidth"
         yield _line("collective", name, here, BUS_BANDWIDTH, say("ranks", here["ranks"].iloc[0]))
+
+
+_OF: dict[str, dict[str, Callable[[Dataset, str], Iterator[KeyNumber]]]] = {
+    "copy": {"p2p.copy": _copies}, "latency": {"p2p.latency": _latency}, "host": {"p2p.host": _host}, "route": {"p2p.route": _route},
+    "fanout": {"p2p.fanout": _fanout}, "collective": {"collective.all_reduce": _all_reduce},
+    "message": {f"pt2pt.{name}": _messages for name in ("latency", "bandwidth", "message_rate")},
+}  # fmt: skip
