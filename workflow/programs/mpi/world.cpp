@@ -167,7 +167,6 @@ void World::join(int launched_local_rank, int device_count) {
 
 int World::device_of(int rank) const {
   const int count = backend() == Backend::cuda ? device_counts_[rank] : device_count();
-  if (count == 0) throw Unsupported("rank " + std::to_string(rank) + " finds no device on " + hosts_[rank]);
   return local_ranks_[rank] % count;
 }
 
@@ -205,6 +204,10 @@ void World::check_geometry(const Options& options) const {
     throw UsageError("--expect-nodes asks for " + counted(nodes, "node") + ", but the ranks are on " +
                      std::to_string(nodes_) + "; change the launcher's placement or the option.");
   if (!problem_.empty()) throw UsageError(problem_);
+  for (int rank = 0; backend() == Backend::cuda && rank < size_; ++rank)
+    if (device_counts_[rank] == 0)
+      throw UsageError("Rank " + std::to_string(rank) + " finds no CUDA device on " + hosts_[rank] +
+                       "; start it where there is one, or use the programs of the host backend.");
 }
 
 Json World::software() const {
