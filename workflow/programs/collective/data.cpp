@@ -98,12 +98,12 @@ void fill_poison(Stream& stream, void* elements, std::size_t count, Datatype dat
 
 std::uint64_t count_wrong_elements(const Call& call, const Expectation& expectation, std::size_t count,
                                    int device) {
-  unsigned long long found = 0;
-  const Buffer counted(Memory::device, device, sizeof found);
-  const Buffer seen(Memory::pinned, device, sizeof found);
+  constexpr std::size_t size_bytes = sizeof(unsigned long long);
+  const Buffer counted(Memory::device, device, size_bytes);
+  const Buffer seen(Memory::pinned, device, size_bytes);
   *seen.as<unsigned long long>() = 0;
   Stream stream(device);
-  copy(stream, {&counted}, {&seen}, sizeof found);
+  copy(stream, {&counted}, {&seen}, size_bytes);
   with_type(call.datatype, [&](auto* typed) {
     using T = std::remove_pointer_t<decltype(typed)>;
     auto* elements = static_cast<T*>(call.receive);
@@ -112,7 +112,7 @@ std::uint64_t count_wrong_elements(const Call& call, const Expectation& expectat
            Compare<T>{elements, expectation, call.count, call.ranks, call.reduction,
                       counted.as<unsigned long long>()});
   });
-  copy(stream, {&seen}, {&counted}, sizeof found);
+  copy(stream, {&seen}, {&counted}, size_bytes);
   stream.synchronize();
   return *seen.as<unsigned long long>();
 }
