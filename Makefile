@@ -40,8 +40,8 @@ setup: ## Brings up .venv from the locked lists
 build: ## Builds the programs for the host backend into build/host/bin
 	@envs/build host
 
-cuda: ## Builds the programs for the CUDA backend into build/cuda/bin; needs no GPU
-	@envs/build cuda
+cuda: ## Builds programs and their tests for the CUDA backend into build/cuda; needs no GPU
+	@envs/build cuda all weft_tests
 
 campaign: setup ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
 	@$(WEFT) campaign --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --profile $(call quote,$(PROFILE)) $(SNAKEMAKE)
