@@ -101,11 +101,21 @@ def test_what_config_says_reaches_the_shell_quoted(checkout):
 def test_whose_mpi_is_found_first(checkout, monkeypatch, toolchain, place):
     own = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", f"/usr/bin:{own}:/bin")
-    resolved = config.load("tiny", "tiny", checkout.folder)
-    resolved = dataclasses.replace(resolved, system=resolved.system | {"toolchain": toolchain})
-    folders = launch.search_path(resolved).split(":")
+    folders = launch.search_paths(tiny_with(checkout, toolchain))["PATH"].split(":")
     assert folders[place] == own
     assert folders.count(own) == 1
+
+
+def test_libraries_of_a_module_come_after_the_locked_ones(checkout, monkeypatch):
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/opt/module/lib:{sys.prefix}/lib")
+    libraries = launch.search_paths(tiny_with(checkout, "locked"))["LD_LIBRARY_PATH"]
+    assert libraries == f"{sys.prefix}/lib:{sys.prefix}/lib/openmpi:/opt/module/lib"
+    assert "LD_LIBRARY_PATH" not in launch.search_paths(tiny_with(checkout, "system"))
+
+
+def tiny_with(checkout, toolchain):
+    resolved = config.load("tiny", "tiny", checkout.folder)
+    return dataclasses.replace(resolved, system=resolved.system | {"toolchain": toolchain})
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ except BadInput as problem:
     raise WorkflowError(str(problem)) from None
 
 # Shell lines find the interpreter that runs Snakemake, its MPI (unless the system has its own), and Weft.
-os.environ["PATH"] = launch.search_path(CONFIG)
+os.environ.update(launch.search_paths(CONFIG))
 os.environ["PYTHONPATH"] = PACKAGE
 WEFT = shlex.join([sys.executable, "-m", "weft"])
 

@@ -72,7 +72,7 @@ def check_mpi(config: ResolvedConfig) -> None:
     if not ranks or config.system["launcher"] != "local":
         return
     line = launch.command_line(config, "/bin/true", [], launch.Geometry.of(config, ranks))
-    environment = {**os.environ, "PATH": launch.search_path(config)}
+    environment = os.environ | launch.search_paths(config)
     where = f"config/mpi/{config.system['mpi']}.yaml: launch.{config.system['launcher']}"
     try:
         trial = subprocess.run(

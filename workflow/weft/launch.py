@@ -59,12 +59,24 @@ def command_line(
     return [*settings, *launcher, *container_words(config), path, *arguments]
 
 
-def search_path(config: ResolvedConfig) -> str:
-    """Return the PATH that has the launcher: .venv first, or last where the system has its own MPI."""
-    own, path = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
-    others = [folder for folder in path.split(os.pathsep) if folder != own]
-    folders = [own, *others] if config.system["toolchain"] == "locked" else [*others, own]
-    return os.pathsep.join(folders)
+def search_paths(config: ResolvedConfig) -> dict[str, str]:
+    """Return the PATH that has the launcher, and LD_LIBRARY_PATH where its libraries must come first.
+
+    The folders of .venv come first, or last where the system has its own MPI. A module's OpenMPI has libraries
+    of the same names: under the launcher of .venv they break it, or start worlds of one rank each.
+    """
+    home, locked = Path(sys.prefix), config.system["toolchain"] == "locked"
+    paths = {"PATH": _with_folders([home / "bin"], os.environ.get("PATH", os.defpath), first=locked)}
+    if locked:
+        found = os.environ.get("LD_LIBRARY_PATH", "")
+        paths["LD_LIBRARY_PATH"] = _with_folders([home / "lib", home / "lib/openmpi"], found, first=True)
+    return paths
+
+
+def _with_folders(own: Sequence[Path], path: str, *, first: bool) -> str:
+    ours = [str(folder) for folder in own]
+    others = [folder for folder in path.split(os.pathsep) if folder and folder not in ours]
+    return os.pathsep.join([*ours, *others] if first else [*others, *ours])
 
 
 def program_path(config: ResolvedConfig, program: str) -> str:
