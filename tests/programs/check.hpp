@@ -108,7 +108,7 @@ inline int run(int argc, char** argv) {
 #define CHECK_THROWS(expression, type)                                                                       \
   check::thrown<type>([&] { (void)(expression); }, #expression, #type, __FILE__, __LINE__)
 
-// A file that needs something before its tests, such as MPI_Init, defines CHECK_OWN_MAIN and has its own main.
+// A file that needs something before its tests, such as MPI_Init, defines CHECK_OWN_MAIN, and its own main.
 #ifndef CHECK_OWN_MAIN
 int main(int argc, char** argv) { return check::run(argc, argv); }
 #endif
