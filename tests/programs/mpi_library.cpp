@@ -22,14 +22,14 @@ constexpr std::uint64_t poison = 1;
 
 /// All ranks in a ring send to the right and receive from the left at once, `messages` times into places of
 /// their own; returns the wrong bytes.
-std::uint64_t wrong_around_the_ring(Memory placement, const Traffic& traffic) {
+std::uint64_t wrong_around_the_ring(Memory placement, const Traffic& traffic, std::size_t capacity_bytes) {
   const int right = (world->rank() + 1) % world->size();
   const int left = (world->rank() + world->size() - 1) % world->size();
   const std::size_t total = traffic.message_bytes * traffic.messages;
   Buffer outgoing(Memory::device, world->device(), total), incoming(Memory::device, world->device(), total);
   fill_pattern(outgoing, 0, total, 100 + world->rank());
   fill_pattern(incoming, 0, total, poison);
-  const auto transport = make_transport(*world, placement, staging_bytes(traffic));
+  const auto transport = make_transport(*world, placement, capacity_bytes);
   transport->expect(traffic);
   for (std::size_t i = 0; i < traffic.messages; ++i)
     transport->start_receive({{&incoming, i * traffic.message_bytes}, traffic.message_bytes, left});
@@ -37,6 +37,10 @@ std::uint64_t wrong_around_the_ring(Memory placement, const Traffic& traffic) {
     transport->start_send({{&outgoing, i * traffic.message_bytes}, traffic.message_bytes, right});
   transport->finish();
   return count_wrong_bytes(incoming, 0, total, 100 + left);
+}
+
+std::uint64_t wrong_around_the_ring(Memory placement, const Traffic& traffic) {
+  return wrong_around_the_ring(placement, traffic, staging_bytes(traffic));
 }
 
 /// Rank 0 sends to rank 1 by blocking calls, if this is one of them.
@@ -83,11 +87,17 @@ TEST(chunks_arrive_in_place_by_every_transport) {
     }
 }
 
-// More pieces than there are slots, both ways at once: a transport that finished one way first would hang
-// here.
+// Pieces too large to be sent before they are received, and room for three: a transport that finished one
+// direction first would hang here, as all its peers did the same.
 TEST(many_pieces_pass_both_ways_through_few_slots) {
   for (const Memory placement : placements)
-    CHECK_EQ(wrong_around_the_ring(placement, {2000000, 1000, 2}), 0u);
+    CHECK_EQ(wrong_around_the_ring(placement, {2000000, 100000, 2}, 3 * 100096), 0u);
+}
+
+// More pieces than a transport keeps under way, too large to be sent before they are received.
+TEST(a_flood_of_pieces_passes_both_ways) {
+  for (const Memory placement : placements)
+    CHECK_EQ(wrong_around_the_ring(placement, {12000000, 40000, 1}), 0u);
 }
 
 TEST(a_transport_serves_other_traffic_within_its_capacity) {
