@@ -62,7 +62,7 @@ def command_line(
 def search_paths(config: ResolvedConfig) -> dict[str, str]:
     """Return the PATH that has the launcher, and LD_LIBRARY_PATH where its libraries must come first.
 
-    The folders of .venv come first, or last where the system has its own MPI. A module's OpenMPI has libraries
+    What .venv has comes first, or last where the system has its own MPI. A module's OpenMPI has libraries
     of the same names: under the launcher of .venv they break it, or start worlds of one rank each.
     """
     home, locked = Path(sys.prefix), config.system["toolchain"] == "locked"
