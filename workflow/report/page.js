@@ -16,7 +16,7 @@
   let closed = [];
   addEventListener("beforeprint", () => { closed = [...document.querySelectorAll("details:not([open])")]; closed.forEach((d) => { d.open = true; }); });
   addEventListener("afterprint", () => closed.forEach((d) => { d.open = false; }));
-  const open = () => { const at = location.hash && document.getElementById(location.hash.slice(1)); at?.closest("details")?.setAttribute("open", ""); };
+  const open = () => { const at = document.getElementById(location.hash.slice(1)); at?.closest("details")?.setAttribute("open", ""); };
   addEventListener("hashchange", open);
   open();
 })();

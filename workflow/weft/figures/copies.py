@@ -9,7 +9,7 @@ import pandas as pd
 
 from weft.figures import curves, matrix, style
 from weft.figures import quantities as q
-from weft.figures.axes import class_colours, class_key, describe, label, say, shaped_by, varying
+from weft.figures.axes import class_colours, class_key, label, say, shaped_by, varying
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
 from weft.figures.measures import BANDWIDTH, TIME, Measure, unit_of
@@ -49,31 +49,41 @@ def pair_matrices(dataset: Dataset, frame: pd.DataFrame, key: str, subject: str,
         here = frame[frame["size_bytes"] == size]
         kinds = label(here, [a for a in PANEL if a in here])
         here = here[here.groupby(kinds, observed=True)[measure.column].transform("size") > 2]
-        if here.empty:
-            continue
-        split = varying(here, PANEL)
-        panel_of = label(here, split)
-        named = list(panel_of.cat.categories)[:MOST_PANELS]
-        scale, unit = unit_of(measure, here[measure.column])
-        panels = [matrix.panel(name, here[panel_of == name], *pair, measure.column, scale, order[0], "link_class")
-                  for name in named]  # fmt: skip
-        shown = here[panel_of.isin(named)]
-        off = shown[shown[pair[0]] != shown[pair[1]]]
-        best, worst = (off.loc[off[measure.column].agg(how)] for how in ("idxmax", "idxmin"))
-        sized = f"of {q.size(size)}"
-        caption = (f"{what} {sized} over {q.plural(off.drop_duplicates(list(pair)).shape[0], 'pair')} reaches from "
-                   f"{_cell(worst, measure)} ({_where(worst, pair, split)}) to {_cell(best, measure)} "
-                   f"({_where(best, pair, split)}).")
-        canvas = matrix.draw(panels, order[0], order[1], f"{measure.name}, {unit}",
-                             (pair[0].replace("_", " "), pair[1].replace("_", " ")))
-        left_out = () if len(panel_of.cat.categories) <= MOST_PANELS else (
-            f"{len(panel_of.cat.categories) - MOST_PANELS} further combinations have no room here; they are in the table",)
         name = f"{key}_matrix_{q.size(size).replace(q.NO_BREAK, '')}".lower()
-        text = matrix_text(panels, order[0], unit)
-        yield Figure(name, subject, f"{what}, {q.size(size)}: every pair", caption,
-                     shaped_by(shown, dataset.sampling, [*PANEL, "placement", "ranks"]), int(shown["runs"].sum()),
-                     _numbers(shown, pair, split, measure), style.svg(canvas, name, f"Heat map. {caption} {text}"), left_out,
-                     wide=True)
+        title = f"{what}, {q.size(size)}: every pair"
+        axes = varying(here, PANEL)
+        if label(here, axes).nunique() <= MOST_PANELS:
+            parts = [("", here)]
+        else:  # a figure for each value of the first axis
+            parts = [(str(value), part) for value, part in here.groupby(axes[0], observed=True, sort=True)]
+        for value, part in parts:
+            if len(part):
+                yield _matrix_figure(dataset, part, f"{name}_{value}" if value else name, subject, pair, measure, what,
+                                     f"{title}, {say(axes[0], value)}" if value else title, order)
+        if len(parts) > 1:
+            break
+
+
+def _matrix_figure(dataset: Dataset, here: pd.DataFrame, name: str, subject: str, pair: tuple[str, str], measure: Measure,
+                   what: str, title: str, order: tuple[list[int], list[int]]) -> Figure:
+    split = varying(here, PANEL)
+    panel_of = label(here, split)
+    named = list(panel_of.cat.categories)[:MOST_PANELS]
+    scale, unit = unit_of(measure, here[measure.column])
+    panels = [matrix.panel(one, here[panel_of == one], *pair, measure.column, scale, order[0], "link_class") for one in named]
+    shown = here[panel_of.isin(named)]
+    off = shown[shown[pair[0]] != shown[pair[1]]]
+    best, worst = (off.loc[off[measure.column].agg(how)] for how in ("idxmax", "idxmin"))
+    caption = (f"{what} of {q.size(here['size_bytes'].iloc[0])} over {q.plural(off.drop_duplicates(list(pair)).shape[0], 'pair')} "
+               f"reaches from {_cell(worst, measure)} ({_where(worst, pair, split)}) to {_cell(best, measure)} "
+               f"({_where(best, pair, split)}).")  # fmt: skip
+    canvas = matrix.draw(panels, order[0], order[1], f"{measure.name}, {unit}",
+                         (pair[0].replace("_", " "), pair[1].replace("_", " ")))
+    further = len(panel_of.cat.categories) - len(named)
+    left_out = (f"{further} further combinations have no room here; they are in the table",) if further else ()
+    return Figure(name, subject, title, caption, shaped_by(shown, dataset.sampling, [*PANEL, "placement", "ranks"]),
+                  int(shown["runs"].sum()), _numbers(shown, pair, split, measure),
+                  style.svg(canvas, name, f"Heat map. {caption} {matrix_text(panels, order[0], unit)}"), left_out, wide=True)
 
 
 def matrix_text(panels: list[matrix.Panel], labels: list[int], unit: str) -> str:
@@ -204,7 +214,8 @@ def _efficiency_matrix(dataset: Dataset, frame: pd.DataFrame, order: tuple[list[
         return
     split = varying(here, PANEL)
     panel_of = label(here, split)
-    named = list(panel_of.cat.categories)[:MOST_PANELS]
+    every = list(panel_of.cat.categories)
+    named = every[:MOST_PANELS]
     panels = [matrix.panel(n, here[panel_of == n], "source", "destination", "efficiency", 1, order[0], "link_class", True)
               for n in named]  # fmt: skip
     shown = here[panel_of.isin(named)]
@@ -216,7 +227,9 @@ def _efficiency_matrix(dataset: Dataset, frame: pd.DataFrame, order: tuple[list[
     yield Figure("p2p_copy_efficiency", "copy", f"Copy bandwidth against the limit, {q.size(sizes[0])}", caption,
                  (*shaped_by(shown, dataset.sampling, PANEL), "limit of: " + ", ".join(sorted(map(str, shown["limit_origin"].dropna().unique())))),
                  int(shown["runs"].sum()), _numbers(shown, ("source", "destination"), split, BANDWIDTH),
-                 style.svg(canvas, "p2p_copy_efficiency", f"Heat map. {caption}"), wide=True)
+                 style.svg(canvas, "p2p_copy_efficiency", f"Heat map. {caption}"),
+                 (f"{len(every) - len(named)} further combinations, for want of room: see the table",) if len(every) > len(named) else (),
+                 wide=True)
 
 
 @draws("copy")
@@ -259,8 +272,3 @@ def latency(dataset: Dataset) -> Iterator[Figure]:
     yield from pair_matrices(dataset, frame, "p2p_latency", "latency", ("source", "destination"), TIME, "Latency", order)
     yield from ways(dataset, frame, "p2p_latency_ways", "latency", "Ways of taking latency", TIME,
                     ("link_class", "method", "peer_access", "operation", "size_bytes"))
-
-
-def described(frame: pd.DataFrame) -> list[str]:
-    """What all rows of a copy frame share, in words."""
-    return describe(frame, PANEL)

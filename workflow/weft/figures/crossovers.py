@@ -64,5 +64,6 @@ def of_the_best(points: pd.DataFrame, found: pd.DataFrame, more_is_better: bool)
         here = best[best["panel"] == row.panel]
         below = here.loc[here["size_bytes"] <= row.last_size_below_bytes, "line"].tail(2)
         above = here.loc[here["size_bytes"] >= row.first_size_above_bytes, "line"].head(2)
-        kept.append(bool((below == row.faster_below).all() and (above == row.faster_above).all()))
+        lasting = len(below) == len(above) == 2
+        kept.append(bool(lasting and (below == row.faster_below).all() and (above == row.faster_above).all()))
     return found[np.array(kept, bool)]

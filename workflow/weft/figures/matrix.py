@@ -88,7 +88,8 @@ def draw(panels: Sequence[Panel], labels: Sequence[int], starts: Sequence[int], 
     everything = np.concatenate([p.values.ravel() for p in panels])
     known = everything[np.isfinite(everything)]
     high = float(known.max()) if known.size else 1.0
-    low = low_at if low_at is not None else float(known.min()) if known.size else 0.0
+    # Never so narrow a scale that noise looks like structure.
+    low = low_at if low_at is not None else min(float(known.min()), 0.7 * high) if known.size else 0.0
     if high <= low:
         low = 0.0 if high > 0 else high - 1
     for position, item in enumerate(panels):

@@ -70,7 +70,7 @@ def palette(dark: bool) -> dict[str, str]:
     for i in range(RAMP_STEPS):
         colour = _stops(stops, i / (RAMP_STEPS - 1))
         colours[f"ramp-{i}"] = colour
-        colours[f"ramp-ink-{i}"] = max(("#0d0d0c", "#ffffff"), key=lambda ink, c=colour: contrast(ink, c))
+        colours[f"ramp-ink-{i}"] = max(("#000000", "#ffffff"), key=lambda ink, c=colour: contrast(ink, c))
     return colours
 
 

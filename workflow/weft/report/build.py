@@ -37,13 +37,15 @@ def build_report(table: Path, problems: Path, output: Path, figures: Path, confi
     dataset = Dataset(table, _sampling(settings))
     drawn = draw_all(dataset)
     page = _render(dataset, drawn, found, resolved, settings, title, _beside(figures, output))
+    partial = output.with_name(f"{output.name}.partial")
     try:
-        _write_figures(figures, drawn)
         output.parent.mkdir(parents=True, exist_ok=True)
-        partial = output.with_name(f"{output.name}.partial")
         partial.write_text(page, encoding="utf-8")
+        _write_figures(figures, drawn)
         partial.replace(output)
     except OSError as error:
+        if partial.is_file():
+            partial.unlink()
         raise BadInput(f"{error.filename or output} cannot be written: {error.strerror}.") from error
 
 
