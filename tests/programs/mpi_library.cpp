@@ -94,10 +94,10 @@ TEST(many_pieces_pass_both_ways_through_few_slots) {
     CHECK_EQ(wrong_around_the_ring(placement, {2000000, 100000, 2}, 3 * 100096), 0u);
 }
 
-// More pieces than a transport keeps under way, too large to be sent before they are received.
+// More than twice the pieces that a transport keeps under way, too large to be sent before they are received.
 TEST(a_flood_of_pieces_passes_both_ways) {
   for (const Memory placement : placements)
-    CHECK_EQ(wrong_around_the_ring(placement, {12000000, 40000, 1}), 0u);
+    CHECK_EQ(wrong_around_the_ring(placement, {28000000, 40000, 1}), 0u);
 }
 
 TEST(a_transport_serves_other_traffic_within_its_capacity) {
