@@ -25,7 +25,8 @@ def build_report(table, problems, output, figures, config, title):
 class Checkout:
     """A checkout of its own, in which campaigns can run, be killed and be changed."""
 
-    def __init__(self, folder: Path, real_report: bool = False) -> None:
+    def __init__(self, folder: Path, real: Path | None = None) -> None:
+        """``real``: the folder of built programs to run instead of stand-ins, with the real report."""
         self.folder = folder
         for name in ("Snakefile", "profiles"):
             (folder / name).symlink_to(ROOT / name)
@@ -40,7 +41,7 @@ class Checkout:
         package.mkdir()
         for path in (ROOT / "workflow/weft").iterdir():
             (package / path.name).symlink_to(path)
-        if not real_report:
+        if real is None:
             (package / "report").unlink()
             (package / "report.py").write_text(PAGE)
         for name in ("core", "mpi", *PROGRAMS):
@@ -53,8 +54,11 @@ class Checkout:
         self.programs.mkdir(parents=True)
         for name in PROGRAMS:
             program = self.programs / name
-            program.write_text(f"#!{sys.executable}\n" + (HERE / "stand_in.py").read_text())
-            program.chmod(0o755)
+            if real is None:
+                program.write_text(f"#!{sys.executable}\n" + (HERE / "stand_in.py").read_text())
+                program.chmod(0o755)
+            else:
+                shutil.copy2(real / name, program)
         self.behave()
 
     def behave(self, **behaviour: dict) -> None:
