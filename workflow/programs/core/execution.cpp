@@ -46,7 +46,8 @@ Verdict filter(const Case& subject) {
 Verdict verify(Measurement& measurement, Team& team) {
   measurement.wrong = static_cast<std::uint64_t>(team.maximum(static_cast<double>(measurement.wrong)));
   if (measurement.wrong == 0) return {};
-  return {Outcome::wrong, "verification found " + std::to_string(measurement.wrong) + " wrong"};
+  return {Outcome::wrong,
+          "verification found " + std::to_string(measurement.wrong) + " wrong bytes or elements"};
 }
 
 void add_measurement(Json& record, const Measurement& measurement, bool keep_samples) {
