@@ -28,6 +28,8 @@ Json configuration_identity(const World& world, const Configuration& configurati
                                 {"nodes", world.nodes()},
                                 {"pairs", pairs}});
   if (window) identity.set("window", *window);
+  // Until it has run, a case that searches its chunk is told by this from one without chunks.
+  if (configuration.search) identity.set("chunk_search", Json::array());
   return identity;
 }
 
