@@ -334,6 +334,14 @@ def test_chunk_axis_is_what_was_asked_for(build):
     assert len(built.problems) == 1
 
 
+def test_search_that_could_not_run_is_another_hole_than_whole_messages(build):
+    hole = {"record": "measurement", "outcome": "unsupported", "reason": "it takes no device memory"}
+    whole = MESSAGE | hole
+    built = build([environment("pt2pt_bandwidth", 0), whole, whole | {"chunk_search": []}])
+    assert built.problems == []
+    assert built.rows["chunk"].tolist() == ["none", "auto"]
+
+
 def states(*values, **more):
     return {"device_states": [{"device": device, **state} for device, state in enumerate(values)], **more}
 

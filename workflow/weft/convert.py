@@ -128,11 +128,12 @@ def _encoded(array: pa.Array) -> pa.Array:
 
 
 def _chunk(columns: dict[str, pa.Array], searched: pa.Array) -> pa.Array:
-    """Return the axis: what was asked for, not what the search found, so that repeats find each other."""
+    """Return the axis: what was asked for, not what the search found, so that repeats find each other.
+
+    A search that could not run has tried nothing, but was asked for: an empty list, not none.
+    """
     size = columns["chunk_bytes"]
-    asked = pc.if_else(
-        pc.greater(pc.fill_null(pc.list_value_length(searched), 0), 0), "auto", size.cast(pa.string())
-    )
+    asked = pc.if_else(searched.is_valid(), "auto", size.cast(pa.string()))
     has_chunks = pc.or_(
         pc.starts_with(columns["benchmark"].cast(pa.string()), "pt2pt."),
         pc.equal(columns["benchmark"], "p2p.route"),
