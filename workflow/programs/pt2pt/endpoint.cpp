@@ -72,8 +72,8 @@ std::optional<std::string> Workbench::unsupported(const Configuration& configura
   if (configuration.placement == Memory::device && !world_.takes_device_buffers())
     return "the MPI library is not CUDA-aware: it takes no device memory";
   if (configuration.chunk_bytes.value_or(configuration.size_bytes) > INT_MAX)
-    return "a message of " + format_size(configuration.size_bytes) + " exceeds MPI's count, " +
-           format_size(INT_MAX) + "; chunks would travel";
+    return "a message of " + format_size(configuration.size_bytes) + " exceeds MPI's count of " +
+           std::to_string(INT_MAX) + " bytes; it would pass in chunks";
   return exceeds_memory(world_, configuration.size_bytes,
                         staging_of(configuration.placement, traffic(configuration)));
 }
