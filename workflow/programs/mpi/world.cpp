@@ -127,11 +127,14 @@ void World::check_geometry(const Options& options) const {
   const int most = 1 << 24;
   const auto ranks = static_cast<int>(options.integer("expect-ranks", 0, most));
   const auto nodes = static_cast<int>(options.integer("expect-nodes", 0, most));
-  if (size_ == 1 && launched_size_.value_or(1) > 1)
+  if (size_ == 1 && launched_size_.value_or(1) > 1) {
+    // Launchers end all processes when the first one fails: the one that leads is to have said why before.
+    if (!leads()) std::this_thread::sleep_for(std::chrono::seconds(2));
     throw UsageError(
         "The launcher started " + std::to_string(*launched_size_) +
         " processes, but MPI joins none of them: the program's MPI library is not the launcher's; "
         "start it with the launcher of the MPI it was built with.");
+  }
   if (ranks != 0 && ranks != size_)
     throw UsageError(
         "--expect-ranks asks for " + counted(ranks, "rank") + ", but MPI sees " + std::to_string(size_) +
