@@ -201,7 +201,7 @@ def test_an_mpi_that_does_not_start_is_one_sentence(checkout):
 
 
 def test_an_mpi_that_fails_is_one_sentence(checkout):
-    checkout.edit("config/mpi/openmpi.yaml", "--bind-to, none", "--bind-to, nonsense")
+    checkout.edit("config/mpi/openmpi.yaml", "core:overload-allowed:if-supported", "nonsense")
     done = checkout.campaign()
     assert done.returncode == 2
     assert done.stdout.count("\n") == 1, done.stdout

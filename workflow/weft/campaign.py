@@ -69,7 +69,7 @@ def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ())
 def check_mpi(config: ResolvedConfig) -> None:
     """Raise BadInput when a campaign needs MPI and the launcher does not start this machine's ranks."""
     ranks = max((job.ranks for job in experiments.jobs(config) if job.ranks), default=0)
-    if not ranks or config.system["launcher"] != "local":
+    if not ranks or config.system["nodes"] > 1:
         return
     line = launch.command_line(config, "/bin/true", [], launch.Geometry.of(config, ranks))
     environment = os.environ | launch.search_paths(config)
