@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import time
+from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
@@ -289,6 +290,34 @@ def test_killed_in_the_middle_and_resumed(checkout, victim):
     assert all(is_whole(path) for path in checkout.records())
     assert not list(checkout.folder.rglob("*.partial"))
     wait_for(lambda: processes_of(checkout) == [], "the guard to leave")
+
+
+def forget(checkout, name: str) -> None:
+    """What is left when a campaign is killed after a record file appeared, before Snakemake noted it."""
+    key = urlsafe_b64encode(f"{RESULTS}/records/{name}.jsonl".encode()).decode()
+    (checkout.folder / ".snakemake/metadata" / key).unlink()
+    (checkout.folder / ".snakemake/incomplete" / key).write_text('{"external_jobid": null}')
+
+
+def test_killed_between_the_record_and_its_note(finished):
+    checkout, _ = finished
+    assert checkout.campaign().returncode == 0
+    checkout.starts()
+    forget(checkout, "p2p_host/sweep.repeat0")
+    assert checkout.campaign().returncode == 0
+    assert checkout.starts() == []
+    forget(checkout, "p2p_host/sweep.repeat0")
+    checkout.edit(
+        "config/campaigns/tiny.yaml",
+        "p2p_host:\n    sweep: {sizes_bytes: [64KiB]",
+        "p2p_host:\n    sweep: {sizes_bytes: [4]",
+    )
+    assert checkout.campaign().returncode == 0
+    assert checkout.starts() == ["p2p_host/sweep.repeat0", "p2p_host/sweep.repeat1"]
+    forget(checkout, "p2p_host/sweep.repeat0")
+    (checkout.folder / "workflow/programs/p2p/p2p.cpp").write_text("// yet another\n")
+    assert checkout.campaign().returncode == 0
+    assert checkout.starts() == [name for name in ALL if name.startswith(("p2p_copy", "p2p_host"))]
 
 
 def test_interrupted_and_resumed(checkout):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from weft import config as weft_config
-from weft import experiments, launch, processes
+from weft import experiments, launch, processes, resume
 from weft.config import ResolvedConfig
 from weft.errors import BadInput, did_you_mean
 
@@ -57,6 +57,10 @@ def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ())
     started = time.monotonic()
     say(f"Campaign '{campaign}' on system '{system}': {config.campaign['description']}")
     with processes.exclusive(checkout, say):
+        finished = resume.finished_unnoted(config, checkout)
+        if finished:
+            say(f"Finished a moment before the campaign was killed, and kept: {', '.join(finished)}.")
+            _measure([*_snakemake(config, _profile(profile), ["--touch", *finished])], checkout)
         status = _measure(command, checkout)
         if status < 0:
             return 128 - status

@@ -1,0 +1,43 @@
+"""Experiments that had finished when their campaign was killed, a moment before Snakemake could note it."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+from weft import experiments, launch
+from weft.config import ResolvedConfig
+from weft.experiments import EXPERIMENTS, Job
+
+
+def finished_unnoted(config: ResolvedConfig, checkout: Path) -> list[str]:
+    """Return the record files that Snakemake takes for interrupted, but that are what it would measure now.
+
+    A record file appears whole or not at all, and says with which arguments it was made.
+    """
+    paths = {experiments.record_path(config, job): job for job in experiments.jobs(config)}
+    return [
+        path
+        for path, job in paths.items()
+        if _is_unnoted(path, checkout) and _is_of_now(config, job, checkout / path)
+    ]
+
+
+def _is_unnoted(path: str, checkout: Path) -> bool:
+    mark = urlsafe_b64encode(path.encode()).decode()
+    return (checkout / ".snakemake/incomplete" / mark).exists() and (checkout / path).exists()
+
+
+def _is_of_now(config: ResolvedConfig, job: Job, record: Path) -> bool:
+    program = EXPERIMENTS[job.experiment].program
+    binary = launch.program_path(config, program)
+    words = experiments.job_command(config, job)
+    try:
+        environment = json.loads(record.read_text(encoding="utf-8").partition("\n")[0])
+        noted = Path(f"build/{config.backend}/sources/{program}.txt").read_text(encoding="utf-8").strip()
+        is_newer = record.stat().st_mtime > Path(binary).stat().st_mtime
+    except (OSError, ValueError):
+        return False
+    same_arguments = environment.get("command_line", [])[1:] == words[words.index(binary) + 1 :]
+    return same_arguments and is_newer and noted == experiments.source_digest(program)
