@@ -18,15 +18,28 @@ from typing import Any
 
 import websocket
 
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-allow-origins=*",
-         "--remote-debugging-port=0")  # fmt: skip
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--remote-allow-origins=*",
+    "--remote-debugging-port=0",
+)
 PATIENCE_S = 60
 
 
 def find() -> str | None:
     """The browser's path, if there is one."""
-    return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    return next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
+        None,
+    )
 
 
 class Tab:
@@ -58,23 +71,48 @@ class Tab:
             raise RuntimeError(f"{script}: {result['exceptionDetails']}")
         return result["result"].get("value")
 
-    def open(self, path: Path) -> None:
-        """Load a file and wait until it has been laid out and painted."""
+    def navigate(self, url: str) -> None:
+        """Load a page and wait until it is complete; needs no JavaScript in the page."""
         self.events.clear()
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=url)
         deadline = time.monotonic() + PATIENCE_S
-        while self.run("document.readyState + location.href") != f"complete{path.as_uri()}":
-            assert time.monotonic() < deadline, f"{path} did not load"
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            assert time.monotonic() < deadline, f"{url} did not load"
             time.sleep(0.05)
+            self.call("Page.getFrameTree")  # events are read along with its answer
+
+    def open(self, path: Path) -> None:
+        """Load a file and wait until it has been painted."""
+        self.navigate(path.as_uri())
+        self.painted()
+
+    def painted(self) -> None:
+        """Wait until the page has been laid out and painted anew."""
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def count(self, selector: str) -> int:
+        """How many elements a selector finds; needs no JavaScript in the page."""
+        document = self.call("DOM.getDocument")["root"]["nodeId"]
+        return len(self.call("DOM.querySelectorAll", nodeId=document, selector=selector)["nodeIds"])
 
     def size(self, width: int, height: int) -> None:
         """The window's size in CSS pixels."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
 
     def prefer(self, scheme: str, media: str = "") -> None:
         """Emulate prefers-color-scheme, and a medium such as print."""
-        self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call(
+            "Emulation.setEmulatedMedia",
+            media=media,
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
+        self.painted()
 
     def press(self, key: str, code: int) -> None:
         """Press and let go of a key."""
@@ -91,23 +129,35 @@ class Tab:
 
     def requests(self) -> list[str]:
         """Addresses asked for since the page was opened, data: ones left out."""
-        sent = [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
+        sent = [
+            e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"
+        ]
         return [url for url in sent if not url.startswith("data:")]
 
     def complaints(self) -> list[str]:
         """Errors and warnings of the console, exceptions and policy violations."""
-        return [json.dumps(e["params"]) for e in self.events
-                if e["method"] == "Runtime.exceptionThrown"
-                or (e["method"] == "Runtime.consoleAPICalled" and e["params"]["type"] in ("error", "warning", "assert"))
-                or (e["method"] == "Log.entryAdded" and e["params"]["entry"]["level"] in ("error", "warning"))]  # fmt: skip
+        return [
+            json.dumps(e["params"])
+            for e in self.events
+            if e["method"] == "Runtime.exceptionThrown"
+            or (
+                e["method"] == "Runtime.consoleAPICalled"
+                and e["params"]["type"] in ("error", "warning", "assert")
+            )
+            or (e["method"] == "Log.entryAdded" and e["params"]["entry"]["level"] in ("error", "warning"))
+        ]
 
 
 @contextmanager
 def chromium(program: str) -> Iterator[Tab]:
     """A fresh browser with one tab; ended, and its profile removed, when done."""
     with tempfile.TemporaryDirectory(prefix="weft-browser-", ignore_cleanup_errors=True) as profile:
-        process = subprocess.Popen([program, *FLAGS, f"--user-data-dir={profile}", "about:blank"], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+        process = subprocess.Popen(
+            [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
             yield Tab(_connect(Path(profile) / "DevToolsActivePort", process))
         finally:

@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from support import synthetic
 
+from support import synthetic
 from weft.errors import BadInput
 from weft.report import build_report
 from weft.table import build_table
@@ -65,7 +65,14 @@ def report(folder: Path, paths: list[Path], config: str | None = None) -> tuple[
     settings = folder / "config.resolved.yaml" if config else None
     if settings:
         settings.write_text(config)
-    build_report(folder / "table.parquet", folder / "problems.json", folder / "report.html", folder / "figures", settings, None)
+    build_report(
+        folder / "table.parquet",
+        folder / "problems.json",
+        folder / "report.html",
+        folder / "figures",
+        settings,
+        None,
+    )
     return folder / "report.html", (folder / "report.html").read_text()
 
 
@@ -94,7 +101,9 @@ def test_page_is_one_small_file_that_asks_for_nothing(made: tuple[Path, str], pa
 def test_ids_are_unique_and_links_lead_somewhere(page: Page) -> None:
     ids = Counter(value for _, name, value in page.attributes if name == "id")
     assert [i for i, n in ids.items() if n > 1] == []
-    assert {value[1:] for tag, name, value in page.attributes if tag == "a" and name == "href" and value[0] == "#"} <= set(ids)
+    assert {
+        value[1:] for tag, name, value in page.attributes if tag == "a" and name == "href" and value[0] == "#"
+    } <= set(ids)
 
 
 def test_headings_come_in_order(page: Page) -> None:
@@ -104,7 +113,11 @@ def test_headings_come_in_order(page: Page) -> None:
 
 def test_every_figure_comes_with_caption_csv_and_svg(made: tuple[Path, str], page: Page) -> None:
     written = {path.stem for path in (made[0].parent / "figures").glob("*.svg")}
-    shown = {value.removeprefix("figure-") for tag, name, value in page.attributes if tag == "figure" and name == "id"}
+    shown = {
+        value.removeprefix("figure-")
+        for tag, name, value in page.attributes
+        if tag == "figure" and name == "id"
+    }
     assert shown == written == {path.stem for path in (made[0].parent / "figures").glob("*.csv")}
     assert len(shown) > 15
     assert page.tags["figure"] == page.tags["figcaption"]
@@ -117,7 +130,13 @@ def test_embedded_csv_and_svg_are_the_files(made: tuple[Path, str]) -> None:
     links = dict(re.findall(r'href="(data:[^"]+)" download="([^"]+)"', made[1]))
     assert links
     for uri, name in links.items():
-        text = unquote(uri.split(",", 1)[1].replace("&#39;", "'").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        text = unquote(
+            uri.split(",", 1)[1]
+            .replace("&#39;", "'")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&")
+        )
         expected = (folder / name).read_text()
         if name.endswith(".svg"):
             text, expected = text.replace("'", '"'), expected.replace("'", '"')
@@ -159,7 +178,14 @@ def test_provenance_names_commit_command_and_configuration(page: Page) -> None:
 
 def test_same_input_gives_the_same_page(made: tuple[Path, str], tmp_path: Path) -> None:
     folder = made[0].parent
-    build_report(folder / "table.parquet", folder / "problems.json", tmp_path / "again.html", tmp_path / "figures", folder / "config.resolved.yaml", None)
+    build_report(
+        folder / "table.parquet",
+        folder / "problems.json",
+        tmp_path / "again.html",
+        tmp_path / "figures",
+        folder / "config.resolved.yaml",
+        None,
+    )
     assert (tmp_path / "again.html").read_text() == made[1]
 
 
@@ -191,7 +217,9 @@ def test_problems_are_shown_with_file_and_line(tmp_path: Path) -> None:
     page = Page(text)
     for problem in found:
         assert re.sub(r"\s+", " ", problem["sentence"]) in page.text
-    assert page.text.index(found[0]["sentence"][:40]) < page.text.index("What is missing, and why", page.text.index("Summary"))
+    assert page.text.index(found[0]["sentence"][:40]) < page.text.index(
+        "What is missing, and why", page.text.index("Summary")
+    )
 
 
 def test_page_is_made_of_failures_alone(tmp_path: Path) -> None:
@@ -238,11 +266,24 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not a table")
     (tmp_path / "list").write_text("{}")
     (tmp_path / "bad.yaml").write_text("a: [")
-    good = {"table": tmp_path / "table.parquet", "problems": tmp_path / "problems.json", "output": tmp_path / "out/report.html",
-            "figures": tmp_path / "out/figures", "config": None, "title": None}  # fmt: skip
-    for change in ({"table": tmp_path / "text"}, {"table": tmp_path / "absent"}, {"problems": tmp_path / "list"}, {"problems": tmp_path / "absent"},
-                   {"config": tmp_path / "bad.yaml"}, {"config": tmp_path / "absent"}, {"output": tmp_path / "text/report.html"},
-                   {"figures": tmp_path / "text/figures"}):  # fmt: skip
+    good = {
+        "table": tmp_path / "table.parquet",
+        "problems": tmp_path / "problems.json",
+        "output": tmp_path / "out/report.html",
+        "figures": tmp_path / "out/figures",
+        "config": None,
+        "title": None,
+    }
+    for change in (
+        {"table": tmp_path / "text"},
+        {"table": tmp_path / "absent"},
+        {"problems": tmp_path / "list"},
+        {"problems": tmp_path / "absent"},
+        {"config": tmp_path / "bad.yaml"},
+        {"config": tmp_path / "absent"},
+        {"output": tmp_path / "text/report.html"},
+        {"figures": tmp_path / "text/figures"},
+    ):
         with pytest.raises(BadInput) as caught:
             build_report(**(good | change))
         assert str(next(iter(change.values()))).split("/report")[0].split("/figures")[0] in str(caught.value)

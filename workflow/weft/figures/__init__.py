@@ -1,11 +1,14 @@
 """Figures: a module a subject, all entered in one registry. Adding one is adding one function under `draws`."""
 
-from weft.figures import (  # importing enters the figures; their order is the page's
+from weft.figures import (
+    collective_ratios,
     collectives,
     copies,
     fanout,
     host_links,
+    latency,
     messages,
+    overtaking,
     routes,
     spread,
     topology,
@@ -13,4 +16,19 @@ from weft.figures import (  # importing enters the figures; their order is the p
 from weft.figures.dataset import Dataset
 from weft.figures.figure import REGISTRY, Figure, draw
 
-__all__ = ["REGISTRY", "Dataset", "Figure", "collectives", "copies", "draw", "fanout", "host_links", "messages", "routes", "spread", "topology"]
+# Importing a module of these enters its figures.
+MODULES = (
+    topology,
+    copies,
+    latency,
+    host_links,
+    routes,
+    fanout,
+    messages,
+    overtaking,
+    collectives,
+    collective_ratios,
+    spread,
+)
+
+__all__ = ["MODULES", "REGISTRY", "Dataset", "Figure", "collectives", "draw"]

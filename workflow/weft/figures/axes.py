@@ -10,23 +10,64 @@ import pandas as pd
 from weft.figures import quantities as q
 from weft.figures.style import DATA
 
+METHOD = ("engine", "operation", "method", "peer_access")
+PANEL = ("direction", "peer_access", "engine", "operation", "method")
 WORDS = {
-    "copy_engine": "copy engine", "host_to_device": "host to device", "device_to_host": "device to host",
-    "one_to_all": "one to all", "all_to_one": "all to one", "all_pairs": "all pairs at once",
-    "smallest_copy": "smallest copy", "load_store": "load/store flag", "all_gather": "all-gather",
-    "all_reduce": "all-reduce", "reduce_scatter": "reduce-scatter", "all_to_all": "all-to-all",
-    "send_recv": "send/receive", "nccl": "NCCL", "mpi": "MPI", "nccl1": "NCCL 1", "nccl2": "NCCL 2",
-    "nvgroup": "NV-Group", "time_budget": "time budget", "sample_limit": "sample limit",
-    "bidirectional_bandwidth": "bidirectional bandwidth", "message_rate": "message rate",
-}  # fmt: skip
-NAMES = {"link_class": "link class", "peer_access": "peer access", "size_bytes": "size", "in_place": "in place",
-         "gpudirect": "GPUDirect", "source_rank": "source rank", "destination_rank": "destination rank",
-         "element_bytes": "element size"}  # fmt: skip
+    "copy_engine": "copy engine",
+    "host_to_device": "host to device",
+    "device_to_host": "device to host",
+    "one_to_all": "one to all",
+    "all_to_one": "all to one",
+    "all_pairs": "all pairs at once",
+    "smallest_copy": "smallest copy",
+    "load_store": "load/store flag",
+    "all_gather": "all-gather",
+    "all_reduce": "all-reduce",
+    "reduce_scatter": "reduce-scatter",
+    "all_to_all": "all-to-all",
+    "send_recv": "send/receive",
+    "nccl": "NCCL",
+    "mpi": "MPI",
+    "nccl1": "NCCL 1",
+    "nccl2": "NCCL 2",
+    "nvgroup": "NV-Group",
+    "time_budget": "time budget",
+    "sample_limit": "sample limit",
+    "bidirectional_bandwidth": "bidirectional bandwidth",
+    "message_rate": "message rate",
+}
+NAMES = {
+    "link_class": "link class",
+    "peer_access": "peer access",
+    "size_bytes": "size",
+    "in_place": "in place",
+    "gpudirect": "GPUDirect",
+    "source_rank": "source rank",
+    "destination_rank": "destination rank",
+    "element_bytes": "element size",
+}
 SWITCHES = {"peer_access": "peer access", "gpudirect": "GPUDirect"}
 PLACES = {"in_place": ("out of place", "in place")}
-_VALUE_ORDER = ("unidirectional", "host_to_device", "device_to_host", "bidirectional", "device", "pinned", "pageable",
-                "none", "auto", "copy_engine", "kernel", "write", "read", "one_to_all", "all_to_one", "all_pairs",
-                "mpi", "nccl")  # fmt: skip
+_VALUE_ORDER = (
+    "unidirectional",
+    "host_to_device",
+    "device_to_host",
+    "bidirectional",
+    "device",
+    "pinned",
+    "pageable",
+    "none",
+    "auto",
+    "copy_engine",
+    "kernel",
+    "write",
+    "read",
+    "one_to_all",
+    "all_to_one",
+    "all_pairs",
+    "mpi",
+    "nccl",
+)
 _CLASS_ORDER = ("X", "NV", "PIX", "PXB", "PHB", "NODE", "SYS")
 
 
@@ -40,7 +81,9 @@ def say(axis: str, value: object) -> str:
     if missing(value):
         return {"via": "direct"}.get(axis, "")
     if axis == "chunk":
-        return {"none": "whole", "auto": "best chunk"}.get(str(value)) or f"chunks of {q.size(float(str(value)))}"
+        return {"none": "whole", "auto": "best chunk"}.get(
+            str(value)
+        ) or f"chunks of {q.size(float(str(value)))}"
     if axis in SWITCHES:
         return f"{SWITCHES[axis]} {'on' if value else 'off'}"
     if axis in PLACES:
@@ -49,7 +92,16 @@ def say(axis: str, value: object) -> str:
         return q.size(float(value))  # type: ignore[arg-type]
     if axis in ("ranks", "nodes", "pairs"):
         return q.plural(int(value), axis[:-1])  # type: ignore[call-overload]
-    if axis in ("source_rank", "destination_rank", "via", "device", "root", "window", "source", "destination"):
+    if axis in (
+        "source_rank",
+        "destination_rank",
+        "via",
+        "device",
+        "root",
+        "window",
+        "source",
+        "destination",
+    ):
         return f"{NAMES.get(axis, axis)} {int(value)}"  # type: ignore[call-overload]
     return WORDS.get(str(value), str(value).replace("_", " "))
 
@@ -112,8 +164,11 @@ def shaped_by(frame: pd.DataFrame, sampling: dict[str, object], axes: Sequence[s
     parts = []
     if "size_bytes" in frame and len(frame):
         low, high = frame["size_bytes"].min(), frame["size_bytes"].max()
-        parts.append(q.size(low) if low == high else
-                     f"{frame['size_bytes'].nunique()} sizes, {q.size(low)} to {q.size(high)}")
+        parts.append(
+            q.size(low)
+            if low == high
+            else f"{frame['size_bytes'].nunique()} sizes, {q.size(low)} to {q.size(high)}"
+        )
     parts += describe(frame, axes)
     if "runs" in frame and len(frame):
         low, high = int(frame["runs"].min()), int(frame["runs"].max())
@@ -123,7 +178,11 @@ def shaped_by(frame: pd.DataFrame, sampling: dict[str, object], axes: Sequence[s
     if "samples" in frame and frame["samples"].notna().any():
         low, high = int(frame["samples"].min()), int(frame["samples"].max())
         if high > 1:
-            parts.append(f"{q.count(low)} samples a run" if low == high else f"{q.count(low)} to {q.count(high)} samples a run")
+            parts.append(
+                f"{q.count(low)} samples a run"
+                if low == high
+                else f"{q.count(low)} to {q.count(high)} samples a run"
+            )
     if "confidence" in frame and frame["confidence"].notna().any():
         least, most = frame["confidence"].min(), frame["confidence"].max()
         asked = q.percent(most) if least == most else f"{q.percent(least)} (few samples) to {q.percent(most)}"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-from weft.figures import curves, style
+from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
 from weft.figures.axes import WORDS, describe, say, shaped_by
 from weft.figures.dataset import Dataset
@@ -27,7 +27,11 @@ def load(dataset: Dataset) -> pd.DataFrame:
     for benchmark in dataset.benchmarks():
         if benchmark.startswith("collective."):
             operation = benchmark.split(".", 1)[1]
-            frames.append(dataset.configurations(benchmark).assign(collective=WORDS.get(operation, operation.replace("_", " "))))
+            frames.append(
+                dataset.configurations(benchmark).assign(
+                    collective=WORDS.get(operation, operation.replace("_", " "))
+                )
+            )
     if not frames:
         return pd.DataFrame()
     return prepared(pd.concat(frames, ignore_index=True))
@@ -35,10 +39,17 @@ def load(dataset: Dataset) -> pd.DataFrame:
 
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     """Add alignment, octave, in_place and library, whatever the frame lacks of them."""
-    alignment = frame["block_alignment_bytes"] if "block_alignment_bytes" in frame else pd.Series(np.nan, frame.index)
+    alignment = (
+        frame["block_alignment_bytes"] if "block_alignment_bytes" in frame else pd.Series(np.nan, frame.index)
+    )
     bytes_known = frame["size_bytes"].where(frame["size_bytes"] > 0)
     place = frame["in_place"] if "in_place" in frame else pd.Series(0, frame.index)
-    return frame.assign(alignment=alignment, octave=np.log2(bytes_known).round(), in_place=place, library=frame["library"].astype(str))
+    return frame.assign(
+        alignment=alignment,
+        octave=np.log2(bytes_known).round(),
+        in_place=place,
+        library=frame["library"].astype(str),
+    )
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -63,7 +74,9 @@ def against_size(dataset: Dataset) -> Iterator[Figure]:
             yield from _curves(dataset, frame, str(library), measure, what, log_y)
 
 
-def _curves(dataset: Dataset, frame: pd.DataFrame, library: str, measure: Measure, what: str, log_y: bool) -> Iterator[Figure]:
+def _curves(
+    dataset: Dataset, frame: pd.DataFrame, library: str, measure: Measure, what: str, log_y: bool
+) -> Iterator[Figure]:
     if measure.column not in frame:
         return
     frame = frame.dropna(subset=[measure.column])
@@ -73,24 +86,52 @@ def _curves(dataset: Dataset, frame: pd.DataFrame, library: str, measure: Measur
     frame = frame[enough]
     if frame.empty:
         return
-    points = curves.pool(frame, ["panel", "line", "size_bytes"], measure)
+    points = pooling.pool(frame, ["panel", "line", "size_bytes"], measure)
     lines = [say("ranks", n) for n in sorted(frame["ranks"].unique())]
     ends = [measure.companion("run_min"), measure.companion("run_max")]
-    marks = frame[["panel", "line", "size_bytes", *ends]].melt(["panel", "line", "size_bytes"], ends, value_name=measure.run_column)
-    canvas = curves.draw(curves.Curves(points, marks, measure, dict(zip(lines, style.DATA * 9, strict=False)), log_y=log_y, columns=3,
-                                       panel_height=1.85, limits=not log_y))
+    marks = frame[["panel", "line", "size_bytes", *ends]].melt(
+        ["panel", "line", "size_bytes"], ends, value_name=measure.run_column
+    )
+    canvas = curves.draw(
+        curves.Curves(
+            points,
+            marks,
+            measure,
+            dict(zip(lines, style.DATA * 9, strict=False)),
+            log_y=log_y,
+            columns=3,
+            panel_height=1.85,
+            limits=not log_y,
+        )
+    )
     name = f"collective_{library}_{'bus_bandwidth' if measure is BUS_BANDWIDTH else 'time'}"
     at = points["size_bytes"].max() if measure.more_is_better else points["size_bytes"].min()
     here = points[points["size_bytes"] == at].sort_values("value", ascending=not measure.more_is_better)
     first, last = here.iloc[0], here.iloc[-1]
-    caption = (f"{what} of {WORDS.get(library, library)} collectives at {q.size(at)} lies between "
-               f"{measure.text(last['value'], last['low'], last['high'])} ({last['panel']}, {last['line']}) and "
-               f"{measure.text(first['value'], first['low'], first['high'])} ({first['panel']}, {first['line']}).")
-    left = (f"{q.plural(few, 'configuration')} of operations measured at fewer than three sizes",) if few else ()
-    yield Figure(name, "collective", f"{WORDS.get(library, library)} collectives: {what.lower()} against size", caption,
-                 (*shaped_by(frame, dataset.sampling, ("in_place", "datatype", "reduction", "nodes")), "band: within-run interval",
-                  "dots: least and greatest run"), int(frame["runs"].sum()), points,
-                 style.svg(canvas, name, f"Curves against size. {caption}"), left, wide=False)  # fmt: skip
+    caption = (
+        f"{what} of {WORDS.get(library, library)} collectives at {q.size(at)} lies between "
+        f"{measure.text(last['value'], last['low'], last['high'])} ({last['panel']}, {last['line']}) and "
+        f"{measure.text(first['value'], first['low'], first['high'])} ({first['panel']}, {first['line']})."
+    )
+    left = (
+        (f"{q.plural(few, 'configuration')} of operations measured at fewer than three sizes",) if few else ()
+    )
+    yield Figure(
+        name,
+        "collective",
+        f"{WORDS.get(library, library)} collectives: {what.lower()} against size",
+        caption,
+        (
+            *shaped_by(frame, dataset.sampling, ("in_place", "datatype", "reduction", "nodes")),
+            "band: within-run interval",
+            "dots: least and greatest run",
+        ),
+        int(frame["runs"].sum()),
+        points,
+        style.svg(canvas, name, f"Curves against size. {caption}"),
+        left,
+        wide=False,
+    )
 
 
 @draws("collective")
@@ -106,27 +147,54 @@ def against_participants(dataset: Dataset) -> Iterator[Figure]:
         return
     octave = spans[spans == spans.max()].index.max()
     frame = frame[frame["octave"] == octave]
-    frame = frame.assign(blocks=np.where(frame["alignment"] >= LEAST_ALIGNED, "aligned", np.where(frame["alignment"].notna(), "unaligned", "unknown")))
-    points = curves.pool(frame.assign(panel=frame["collective"], line=frame["library"]), ["panel", "line", "ranks", "blocks"], BUS_BANDWIDTH)
+    frame = frame.assign(
+        blocks=np.where(
+            frame["alignment"] >= LEAST_ALIGNED,
+            "aligned",
+            np.where(frame["alignment"].notna(), "unaligned", "unknown"),
+        )
+    )
+    points = pooling.pool(
+        frame.assign(panel=frame["collective"], line=frame["library"]),
+        ["panel", "line", "ranks", "blocks"],
+        BUS_BANDWIDTH,
+    )
     size = q.size(2.0**octave)
     caption = _participants_caption(points, size)
-    yield Figure("collective_participants", "collective", "Bus bandwidth against the number of participants", caption,
-                 (f"{size} (sizes rounded to a power of two)", *describe(frame, ("in_place", "datatype", "reduction")),
-                  "filled: blocks of a multiple of 16 bytes", "open: smaller alignment"), int(frame["runs"].sum()), points,
-                 style.svg(_participants(points), "collective_participants", f"Dot and line chart. {caption}"))  # fmt: skip
+    yield Figure(
+        "collective_participants",
+        "collective",
+        "Bus bandwidth against the number of participants",
+        caption,
+        (
+            f"{size} (sizes rounded to a power of two)",
+            *describe(frame, ("in_place", "datatype", "reduction")),
+            "filled: blocks of a multiple of 16 bytes",
+            "open: smaller alignment",
+        ),
+        int(frame["runs"].sum()),
+        points,
+        style.svg(_participants(points), "collective_participants", f"Dot and line chart. {caption}"),
+    )
 
 
 def _participants_caption(points: pd.DataFrame, size: str) -> str:
-    both = points.pivot_table(index=["panel", "line", "ranks"], columns="blocks", values="value", observed=True)
+    both = points.pivot_table(
+        index=["panel", "line", "ranks"], columns="blocks", values="value", observed=True
+    )
     if {"aligned", "unaligned"} <= set(both):
         ratio = (both["unaligned"] / both["aligned"]).dropna()
         if len(ratio):
-            return (f"At {size}, unaligned blocks reach a median of {q.percent(ratio.median())} of the bus bandwidth of aligned ones; "
-                    f"the lowest is {ratio.idxmin()[0]} on {say('ranks', ratio.idxmin()[2])} with {q.percent(ratio.min())}.")
+            return (
+                f"At {size}, unaligned blocks reach a median of {q.percent(ratio.median())} of the bus bandwidth of aligned ones; "
+                f"the lowest is {ratio.idxmin()[0]} on {say('ranks', ratio.idxmin()[2])} with {q.percent(ratio.min())}."
+            )
     best, worst = points.loc[points["value"].idxmax()], points.loc[points["value"].idxmin()]
-    return (f"At {size}, bus bandwidth runs from {BUS_BANDWIDTH.text(worst['value'], worst['low'], worst['high'])} ({worst['panel']}, "
-            f"{say('ranks', worst['ranks'])}) to {BUS_BANDWIDTH.text(best['value'], best['low'], best['high'])} ({best['panel']}, "
-            f"{say('ranks', best['ranks'])}).")
+    return (
+        f"At {size}, bus bandwidth runs from {BUS_BANDWIDTH.text(worst['value'], worst['low'], worst['high'])} ({worst['panel']}, "
+        f"{say('ranks', worst['ranks'])}) to {BUS_BANDWIDTH.text(best['value'], best['low'], best['high'])} ({best['panel']}, "
+        f"{say('ranks', best['ranks'])})."
+    )
 
 
 def _participants(points: pd.DataFrame) -> Canvas:
@@ -149,7 +217,14 @@ def _participants(points: pd.DataFrame) -> Canvas:
             ax.plot(best["ranks"], best["value"] / scale, color=colour, lw=1, alpha=0.6)
             for blocks, face in (("aligned", colour), ("unknown", colour), ("unaligned", style.SURFACE)):
                 these = of[of["blocks"] == blocks]
-                ax.vlines(these["ranks"], these["min"] / scale, these["max"] / scale, color=colour, lw=1.2, alpha=0.5)
+                ax.vlines(
+                    these["ranks"],
+                    these["min"] / scale,
+                    these["max"] / scale,
+                    color=colour,
+                    lw=1.2,
+                    alpha=0.5,
+                )
                 ax.plot(these["ranks"], these["value"] / scale, "o", color=colour, mfc=face, mew=1.1, ms=4.4)
         ax.set_title(panels[position])
         ax.set_ylim(0, top * 1.1)
@@ -159,82 +234,29 @@ def _participants(points: pd.DataFrame) -> Canvas:
             ax.set_xlabel("participants")
         if position % columns == 0:
             ax.set_ylabel(f"bus bandwidth, {unit}")
-    canvas.subplots_adjust(left=0.62 / width, right=1 - 0.12 / width, top=1 - 0.52 / height, bottom=0.46 / height, wspace=0.1, hspace=0.24)
-    handles = [grid[0, 0].plot([], [], "o-", color=c, mew=1.1, ms=4.4)[0] for c, _ in zip(style.DATA, libraries, strict=False)]
-    handles += [grid[0, 0].plot([], [], "o", color=style.MUTED, mfc=face, mew=1.1, ms=4.4)[0] for face in (style.MUTED, style.SURFACE)]
+    canvas.subplots_adjust(
+        left=0.62 / width,
+        right=1 - 0.12 / width,
+        top=1 - 0.52 / height,
+        bottom=0.46 / height,
+        wspace=0.1,
+        hspace=0.24,
+    )
+    handles = [
+        grid[0, 0].plot([], [], "o-", color=c, mew=1.1, ms=4.4)[0]
+        for c, _ in zip(style.DATA, libraries, strict=False)
+    ]
+    handles += [
+        grid[0, 0].plot([], [], "o", color=style.MUTED, mfc=face, mew=1.1, ms=4.4)[0]
+        for face in (style.MUTED, style.SURFACE)
+    ]
     names = [*(WORDS.get(n, n) for n in libraries), "aligned blocks", "unaligned blocks"]
-    canvas.legend(handles, names, loc="upper left", ncols=len(names), bbox_to_anchor=(0.62 / width, 1), borderaxespad=0.1)
+    canvas.legend(
+        handles,
+        names,
+        loc="upper left",
+        ncols=len(names),
+        bbox_to_anchor=(0.62 / width, 1),
+        borderaxespad=0.1,
+    )
     return canvas
-
-
-@draws("collective")
-def in_place(dataset: Dataset) -> Iterator[Figure]:
-    """Time in place relative to out of place."""
-    frame = load(dataset)
-    if frame.empty or frame["in_place"].nunique() < 2:
-        return
-    index = ["library", "collective", "ranks", "size_bytes", "alignment"]
-    both = frame.assign(alignment=frame["alignment"].fillna(0)).pivot_table(index=index, columns="in_place", values="time_s").dropna()
-    if both.empty:
-        return
-    ratio = (both[1] / both[0]).rename("in_place_over_out_of_place").reset_index()
-    yield from _ratios(dataset, frame, ratio, "in_place_over_out_of_place", "collective_in_place", "In place against out of place",
-                       "Time in place is a median of {} of the time out of place ({}: {} to {}).", "time in place / out of place")
-
-
-@draws("collective")
-def libraries(dataset: Dataset) -> Iterator[Figure]:
-    """Time of one library relative to another, where both were measured alike."""
-    frame = load(dataset)
-    if frame.empty or frame["library"].nunique() != 2:
-        return
-    first, second = sorted(frame["library"].unique())
-    index = ["collective", "ranks", "size_bytes", "in_place"]
-    both = frame.pivot_table(index=index, columns="library", values="time_s", observed=True).dropna()
-    if both.empty:
-        return
-    ratio = (both[second] / both[first]).rename("ratio").reset_index()
-    one, other = WORDS.get(second, second), WORDS.get(first, first)
-    yield from _ratios(dataset, frame, ratio, "ratio", "collective_libraries", f"{one} against {other}",
-                       f"{one} takes a median of {{}} of the time of {other} ({{}}: {{}} to {{}}).", f"time of {one} / time of {other}")
-
-
-def _ratios(dataset: Dataset, frame: pd.DataFrame, ratio: pd.DataFrame, column: str, key: str, title: str, sentence: str, axis: str) -> Iterator[Figure]:
-    """Ratios against size, a panel an operation, a line a number of participants; one is equal."""
-    points = ratio.groupby(["collective", "ranks", "size_bytes"], as_index=False)[column].median()
-    panels, ranks = sorted(points["collective"].unique()), sorted(points["ranks"].unique())
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    width, height = 7.7, 0.5 + rows * 1.7 + (rows - 1) * 0.3
-    canvas = Canvas(figsize=(width, height))
-    grid = canvas.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-    for position, ax in enumerate(grid.ravel()):
-        if position >= len(panels):
-            ax.set_visible(False)
-            continue
-        ax.axhline(1, color=style.MUTED, lw=0.9)
-        for colour, n in zip(style.DATA * 9, ranks, strict=False):
-            of = points[(points["collective"] == panels[position]) & (points["ranks"] == n)]
-            ax.plot(of["size_bytes"], of[column], color=colour, marker="o", ms=2.6, mew=0)
-        curves.size_axis(ax, points["size_bytes"])
-        ax.set_yscale("log")
-        low, high = min(points[column].min(), 0.8), max(points[column].max(), 1.25)
-        ax.set_ylim(low / 1.1, high * 1.1)
-        ticks = [t for t in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10, 20, 50) if low / 1.1 <= t <= high * 1.1]
-        ticks = ticks if len(ticks) <= 7 else [t for t in ticks if t in (0.02, 0.1, 0.5, 1, 2, 10, 50)]
-        ax.set_yticks(ticks, [f"{t:g}" for t in ticks])
-        ax.minorticks_off()
-        ax.set_title(panels[position])
-        last = position + columns >= len(panels)
-        ax.tick_params(labelbottom=last)
-        if last:
-            ax.set_xlabel("size")
-            ax.set_xticks(ax.get_xticks()[:: 1 if len(ax.get_xticks()) < 5 else 2])
-    canvas.supylabel(axis, fontsize=8.5, x=0.006)
-    canvas.subplots_adjust(left=0.62 / width, right=1 - 0.18 / width, top=1 - 0.5 / height, bottom=0.46 / height, wspace=0.1, hspace=0.26)
-    handles = [grid[0, 0].plot([], [], color=c)[0] for c, _ in zip(style.DATA * 9, ranks, strict=False)]
-    canvas.legend(handles, [say("ranks", n) for n in ranks], loc="upper left", ncols=min(len(ranks), 7), bbox_to_anchor=(0.62 / width, 1), borderaxespad=0.1)
-    values = ratio[column]
-    caption = sentence.format(f"{values.median():.2f}", "middle half", f"{values.quantile(0.25):.2f}", f"{values.quantile(0.75):.2f}")
-    yield Figure(key, "collective", title, caption, shaped_by(frame, dataset.sampling, ("datatype", "reduction")), int(frame["runs"].sum()),
-                 ratio, style.svg(canvas, key, f"Curves against size. {caption}"))

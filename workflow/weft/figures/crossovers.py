@@ -9,13 +9,20 @@ import pandas as pd
 
 from weft import statistics
 
-COLUMNS = ["panel", "faster_below", "faster_above", "size_bytes", "last_size_below_bytes", "first_size_above_bytes"]
+COLUMNS = [
+    "panel",
+    "faster_below",
+    "faster_above",
+    "size_bytes",
+    "last_size_below_bytes",
+    "first_size_above_bytes",
+]
 
 
 def winners(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
     """One row a panel, pair of lines and common size: which is faster, or 'undecided' where the intervals overlap.
 
-    points: see curves.pool. Where a source gives no interval the bare values are compared.
+    points: see pooling.pool. Where a source gives no interval the bare values are compared.
     """
     rows = []
     for panel, here in points.groupby("panel", observed=True, sort=False):
@@ -34,7 +41,9 @@ def winners(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
 
 def _ends(row: pd.Series) -> tuple[float, float]:
     low, high = float(row["low"]), float(row["high"])
-    return (low, high) if np.isfinite(low) and np.isfinite(high) else (float(row["value"]), float(row["value"]))
+    return (
+        (low, high) if np.isfinite(low) and np.isfinite(high) else (float(row["value"]), float(row["value"]))
+    )
 
 
 def crossovers(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
@@ -42,12 +51,17 @@ def crossovers(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
     rows = []
     for panel, here in points.groupby("panel", observed=True, sort=False):
         lines = list(here["line"].astype(str).drop_duplicates())
-        by_line = {line: here[here["line"].astype(str) == line].set_index("size_bytes").sort_index() for line in lines}
+        by_line = {
+            line: here[here["line"].astype(str) == line].set_index("size_bytes").sort_index()
+            for line in lines
+        }
         for first, second in combinations(lines, 2):
             a, b = by_line[first].align(by_line[second], join="inner", axis=0)
             ends = [(line["low"].to_numpy(float), line["high"].to_numpy(float)) for line in (a, b)]
             for found in statistics.crossovers(a.index.to_numpy(float), a["value"], b["value"], *ends):
-                heir, before = (first, second) if (found.lower_after == "a") != more_is_better else (second, first)
+                heir, before = (
+                    (first, second) if (found.lower_after == "a") != more_is_better else (second, first)
+                )
                 rows.append((str(panel), before, heir, found.size, found.low, found.high))
     return pd.DataFrame(rows, columns=COLUMNS)
 

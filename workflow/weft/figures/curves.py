@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path as Outline
 
 from weft.figures import quantities as q
 from weft.figures import style
+from weft.figures.marks import dots, size_axis, time_tick
 from weft.figures.measures import Measure, unit_of
 
-MARKS_PER_POINT = 8
-MARKS = 5000  # of a figure: with more points than this has room for, fewer each
 DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)))
 
 
@@ -41,48 +38,6 @@ class Curves:
     columns: int = 2
     panel_height: float = 2.45
     verticals: dict[str, list[tuple[float, str]]] = field(default_factory=dict)
-
-
-def pool(frame: pd.DataFrame, by: Sequence[str], measure: Measure) -> pd.DataFrame:
-    """Combined configurations (see dataset.combine) that share the columns `by`, as one point each.
-
-    value, low and high: medians over the configurations of the value and of its within-run interval; min and max: of
-    all runs; configurations, runs, limit, efficiency.
-    """
-    low, high = (measure.companion(w) for w in ("low", "high"))
-    least, most = (measure.companion(w) for w in ("run_min", "run_max"))
-    wanted = {"value": (measure.column, "median"), "low": (low, "median"), "high": (high, "median"),
-              "min": (least, "min"), "max": (most, "max"), "configurations": (measure.column, "size"),
-              "runs": ("runs", "sum")}  # fmt: skip
-    if "limit_bytes_per_s" in frame:
-        wanted["limit"] = ("limit_bytes_per_s", "median")
-    if "efficiency" in frame:
-        wanted["efficiency"] = ("efficiency", "median")
-    grouped = frame.groupby(list(by), observed=True, dropna=False, sort=True).agg(**wanted)
-    return grouped.reset_index()
-
-
-def thin(runs: pd.DataFrame, by: Sequence[str], column: str) -> pd.DataFrame:
-    """At most MARKS_PER_POINT rows of each group, fewer where there are many groups: least, greatest, and ranks between."""
-    if runs.empty:
-        return runs
-    group = runs.groupby(list(by), observed=True, dropna=False, sort=True).ngroup().to_numpy()
-    order = np.lexsort((runs[column].to_numpy(), group))
-    sizes = np.bincount(group)
-    rank = np.arange(len(runs)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    n = np.repeat(sizes, sizes)
-    steps = np.minimum(n, max(2, min(MARKS_PER_POINT, MARKS // len(sizes)))) - 1
-    slot = np.floor(rank * steps / np.maximum(n - 1, 1) + 1e-9)
-    previous = np.floor((rank - 1) * steps / np.maximum(n - 1, 1) + 1e-9)
-    return runs.iloc[np.sort(order[(rank == 0) | (slot != previous)])]
-
-
-def marks_of(runs: pd.DataFrame, drawn: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Thinned runs of those panels, lines and sizes that are drawn."""
-    keys = ["panel", "line", "size_bytes"]
-    marks = thin(runs[[*keys, measure.run_column]], keys, measure.run_column).astype({"panel": str, "line": str})
-    points = drawn[keys].drop_duplicates().astype({"panel": str, "line": str})
-    return marks[pd.MultiIndex.from_frame(marks[keys]).isin(pd.MultiIndex.from_frame(points))]
 
 
 def draw(curves: Curves) -> Canvas:
@@ -114,8 +69,16 @@ def draw(curves: Curves) -> Canvas:
         if titled:
             ax.set_title(str(name))
         group = points if shared else here
-        _axes(ax, group, curves, scale, [v for p in (panels if shared else [name]) for v, _ in limits.get(p, [])])
-        _outside(ax, curves.marks[curves.marks["panel"] == name][curves.measure.run_column].to_numpy(float) / scale)
+        _axes(
+            ax,
+            group,
+            curves,
+            scale,
+            [v for p in (panels if shared else [name]) for v, _ in limits.get(p, [])],
+        )
+        _outside(
+            ax, curves.marks[curves.marks["panel"] == name][curves.measure.run_column].to_numpy(float) / scale
+        )
         _limit_lines(ax, limits.get(name, []), scale, unit)
         _verticals(ax, curves.verticals.get(str(name), []))
         if position % columns == 0:
@@ -125,12 +88,27 @@ def draw(curves: Curves) -> Canvas:
         ax.tick_params(labelbottom=last)
         if last:
             ax.set_xlabel(curves.x_label)
-    canvas.subplots_adjust(left=left / width, right=1 - 0.18 / width, top=1 - top / height, bottom=0.46 / height,
-                           wspace=0.1 if shared else 0.2, hspace=0.22 if titled else 0.12)
+    canvas.subplots_adjust(
+        left=left / width,
+        right=1 - 0.18 / width,
+        top=1 - top / height,
+        bottom=0.46 / height,
+        wspace=0.1 if shared else 0.2,
+        hspace=0.22 if titled else 0.12,
+    )
     if legend_rows:
-        handles = [axes[0, 0].plot([], [], color=curves.colours[n], ls=curves.dashes.get(n, "-"))[0] for n in lines]
-        canvas.legend(handles, lines, loc="upper left", ncols=_legend_columns(lines, width), borderaxespad=0,
-                      bbox_to_anchor=(left / width, 1 - 0.02 / height), borderpad=0)
+        handles = [
+            axes[0, 0].plot([], [], color=curves.colours[n], ls=curves.dashes.get(n, "-"))[0] for n in lines
+        ]
+        canvas.legend(
+            handles,
+            lines,
+            loc="upper left",
+            ncols=_legend_columns(lines, width),
+            borderaxespad=0,
+            bbox_to_anchor=(left / width, 1 - 0.02 / height),
+            borderpad=0,
+        )
     return canvas
 
 
@@ -153,37 +131,48 @@ def _drawn_limits(points: pd.DataFrame) -> dict[object, list[tuple[float, str]]]
         ceiling = 3 * here["value"].max()
         grouped = here.groupby("limit")["line"].agg(lambda s: list(dict.fromkeys(map(str, s))))
         every = here["line"].nunique()
-        found[name] = [(limit, "" if len(of) == every else ", ".join(of)) for limit, of in grouped.items() if limit <= ceiling]
+        found[name] = [
+            (limit, "" if len(of) == every else ", ".join(of))
+            for limit, of in grouped.items()
+            if limit <= ceiling
+        ]
     return found
 
 
-def _panel(ax: Any, points: pd.DataFrame, marks: pd.DataFrame, curves: Curves, scale: float, lines: Sequence[str]) -> None:
+def _panel(
+    ax: Any, points: pd.DataFrame, marks: pd.DataFrame, curves: Curves, scale: float, lines: Sequence[str]
+) -> None:
     for line in lines:
         colour, of = curves.colours[line], points[points["line"] == line].sort_values(curves.x)
         runs = marks[marks["line"] == line]
         if len(runs):
-            dots(ax, runs[curves.x].to_numpy(float), runs[curves.measure.run_column].to_numpy(float) / scale, colour)
+            dots(
+                ax,
+                runs[curves.x].to_numpy(float),
+                runs[curves.measure.run_column].to_numpy(float) / scale,
+                colour,
+            )
         if of.empty:
             continue
         x = of[curves.x].to_numpy(float)
         if of["low"].notna().any():
             ax.fill_between(x, of["low"] / scale, of["high"] / scale, color=colour, alpha=0.22, lw=0)
-        ax.plot(x, of["value"] / scale, color=colour, ls=curves.dashes.get(line, "-"), marker="o",
-                markersize=2.6 if len(of) < 20 else 0, mew=0)
-
-
-def dots(ax: Any, x: np.ndarray, y: np.ndarray, colour: str) -> None:
-    """Faint round marks as one path of zero-length strokes: a few bytes each in the SVG."""
-    kept = np.isfinite(x) & np.isfinite(y) & (y > 0)
-    vertices = np.repeat(np.column_stack([x[kept], y[kept]]), 2, axis=0)
-    codes = np.tile([Outline.MOVETO, Outline.LINETO], kept.sum())
-    if len(vertices):
-        ax.add_patch(PathPatch(Outline(vertices, codes), fill=False, edgecolor=colour, lw=3, alpha=0.35, capstyle="round"))
+        ax.plot(
+            x,
+            of["value"] / scale,
+            color=colour,
+            ls=curves.dashes.get(line, "-"),
+            marker="o",
+            markersize=2.6 if len(of) < 20 else 0,
+            mew=0,
+        )
 
 
 def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: Sequence[float]) -> None:
     low, high = float(points["min"].min()) / scale, float(points["max"].max()) / scale
-    high = min(high, max(1.4 * float(points["value"].max()), float(points["high"].fillna(0).median())) / scale)
+    high = min(
+        high, max(1.4 * float(points["value"].max()), float(points["high"].fillna(0).median())) / scale
+    )
     low = max(low, float(points["value"].min()) / 2 / scale)
     if curves.log_y:
         ax.set_yscale("log")
@@ -205,28 +194,22 @@ def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: S
 def _outside(ax: Any, values: np.ndarray) -> None:
     """Say how many runs lie beyond the axis, which follows the medians."""
     low, high = ax.get_ylim()
-    for beyond, where, y in ((int((values > high).sum()), "above", 1.0), (int((values < low).sum()), "below", 0.0)):
+    for beyond, where, y in (
+        (int((values > high).sum()), "above", 1.0),
+        (int((values < low).sum()), "below", 0.0),
+    ):
         if beyond:
-            ax.annotate(f"{q.plural(beyond, 'run')} {where}", (1, y), xycoords="axes fraction", xytext=(-2, 3 if y == 0 else -3),
-                        textcoords="offset points", ha="right", va="bottom" if y == 0 else "top", fontsize=7.2, color=style.MUTED)
-
-
-def time_tick(seconds: float) -> str:
-    """A round time for an axis: 100 µs, 1 ms."""
-    scale, unit = next(((s, u) for s, u in q.TIME_UNITS if seconds >= 0.9995 * s), q.TIME_UNITS[-1])
-    return f"{seconds / scale:.3g} {unit}"
-
-
-def size_axis(ax: Any, sizes: pd.Series) -> None:
-    """Logarithmic axis of sizes, ticks at powers of two named in KiB and MiB."""
-    low, high = float(sizes.min()), float(sizes.max())
-    ax.set_xscale("log", base=2)
-    ax.set_xlim(low / 1.4, high * 1.4)
-    first, last = math.ceil(math.log2(low) - 0.01), math.floor(math.log2(high) + 0.01)
-    step = next(s for s in (1, 2, 4, 5, 6, 8, 10, 15, 20, 40) if (last - first) / s <= 6 or s == 40)
-    ticks = [2.0**e for e in range(first, last + 1, step)] or [low]
-    ax.set_xticks(ticks, [q.size(t).replace(q.NO_BREAK, " ") for t in ticks])
-    ax.minorticks_off()
+            ax.annotate(
+                f"{q.plural(beyond, 'run')} {where}",
+                (1, y),
+                xycoords="axes fraction",
+                xytext=(-2, 3 if y == 0 else -3),
+                textcoords="offset points",
+                ha="right",
+                va="bottom" if y == 0 else "top",
+                fontsize=7.2,
+                color=style.MUTED,
+            )
 
 
 def _limit_lines(ax: Any, limits: Sequence[tuple[float, str]], scale: float, unit: str) -> None:
@@ -237,9 +220,16 @@ def _limit_lines(ax: Any, limits: Sequence[tuple[float, str]], scale: float, uni
         ax.axhline(value, color=style.LIMIT, lw=0.9, ls=(0, (4, 2)))
         if value - previous > 0.075 * top:
             text = f"limit {q.number(value)} {unit}" + (f" ({of})" if of and len(of) < 26 else "")
-            ax.annotate(text, (0, value), xycoords=("axes fraction", "data"), xytext=(3, 2.5), textcoords="offset points",
-                        fontsize=7.5, color=style.LIMIT,
-                        bbox={"facecolor": style.SURFACE, "edgecolor": "none", "alpha": 0.75, "pad": 0.8})
+            ax.annotate(
+                text,
+                (0, value),
+                xycoords=("axes fraction", "data"),
+                xytext=(3, 2.5),
+                textcoords="offset points",
+                fontsize=7.5,
+                color=style.LIMIT,
+                bbox={"facecolor": style.SURFACE, "edgecolor": "none", "alpha": 0.75, "pad": 0.8},
+            )
             previous = value
 
 
@@ -248,5 +238,14 @@ def _verticals(ax: Any, verticals: Sequence[tuple[float, str]]) -> None:
         ax.axvline(x, color=style.MUTED, lw=0.8, ls=(0, (1, 1.5)))
         low, high = ax.get_xlim()
         right = math.log(x / low) > 0.6 * math.log(high / low)
-        ax.annotate(text, (x, 1), xycoords=("data", "axes fraction"), xytext=(-3 if right else 3, -3 - 9 * (row % 3)),
-                    va="top", ha="right" if right else "left", textcoords="offset points", fontsize=7.2, color=style.INK)
+        ax.annotate(
+            text,
+            (x, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3 if right else 3, -3 - 9 * (row % 3)),
+            va="top",
+            ha="right" if right else "left",
+            textcoords="offset points",
+            fontsize=7.2,
+            color=style.INK,
+        )

@@ -20,14 +20,41 @@ from weft.statistics import combine_repeats
 from weft.table import METADATA_KEY
 
 # Columns that figures and tables use beside the axes of a configuration.
-VALUES = ("repeat", "time_median_s", "time_ci_low_s", "time_ci_high_s", "confidence", "samples", "converged",
-          "stopped_by", "bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", "message_rate_per_s",
-          "limit_bytes_per_s", "limit_origin", "efficiency", "block_alignment_bytes", "chunk_bytes",
-          "source_host", "destination_host", "nvlink_share", "throttled")  # fmt: skip
+VALUES = (
+    "repeat",
+    "time_median_s",
+    "time_ci_low_s",
+    "time_ci_high_s",
+    "confidence",
+    "samples",
+    "converged",
+    "stopped_by",
+    "bandwidth_bytes_per_s",
+    "bus_bandwidth_bytes_per_s",
+    "message_rate_per_s",
+    "limit_bytes_per_s",
+    "limit_origin",
+    "efficiency",
+    "block_alignment_bytes",
+    "chunk_bytes",
+    "source_host",
+    "destination_host",
+    "nvlink_share",
+    "throttled",
+)
 RATES = ("bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", "message_rate_per_s")
 ALWAYS = {*VALUES, "source", "destination"}  # present even where null throughout
-CARRIED = ("samples", "confidence", "limit_bytes_per_s", "limit_origin", "block_alignment_bytes", "chunk_bytes",
-           "source_host", "destination_host", "nvlink_share")  # fmt: skip
+CARRIED = (
+    "samples",
+    "confidence",
+    "limit_bytes_per_s",
+    "limit_origin",
+    "block_alignment_bytes",
+    "chunk_bytes",
+    "source_host",
+    "destination_host",
+    "nvlink_share",
+)
 
 
 @dataclass
@@ -41,10 +68,14 @@ class Dataset:
         try:
             self._schema = pq.read_schema(self.path)
         except (OSError, pa.ArrowInvalid) as error:
-            raise BadInput(f"{self.path} cannot be read as a table: {error}; make it with `weft table`") from error
+            raise BadInput(
+                f"{self.path} cannot be read as a table: {error}; make it with `weft table`"
+            ) from error
         metadata = (self._schema.metadata or {}).get(METADATA_KEY)
         if metadata is None or not set(TABLE_SCHEMA.names) <= set(self._schema.names):
-            raise BadInput(f"{self.path} is not a table of this version of Weft; make it anew with `weft table`")
+            raise BadInput(
+                f"{self.path} is not a table of this version of Weft; make it anew with `weft table`"
+            )
         self.metadata: dict[str, Any] = json.loads(metadata)
         self._runs: dict[str, pd.DataFrame] = {}
         self._configurations: dict[str, pd.DataFrame] = {}
@@ -53,7 +84,16 @@ class Dataset:
     @cached_property
     def counts(self) -> pd.DataFrame:
         """Rows by benchmark, outcome, converged and stopped_by; column rows."""
-        keys = ["benchmark", "outcome", "converged", "stopped_by", "device_backend", "system", "campaign", "repeat"]
+        keys = [
+            "benchmark",
+            "outcome",
+            "converged",
+            "stopped_by",
+            "device_backend",
+            "system",
+            "campaign",
+            "repeat",
+        ]
         table = self.table(keys)
         grouped = table.group_by(keys).aggregate([([], "count_all")]).to_pandas()
         return grouped.rename(columns={"count_all": "rows"}).astype({"converged": "object"})
@@ -89,9 +129,24 @@ class Dataset:
         """Runs of each configuration combined, one row a configuration; see combine."""
         if benchmark not in self._configurations:
             self._configurations[benchmark] = frame = combine(self.runs(benchmark))
-            kept = ["size_bytes", "runs", "time_s", "time_low_s", "time_high_s", "time_run_min_s", "time_run_max_s", "efficiency"]
-            outline = frame[kept].astype({name: np.float32 for name in kept if name not in ("size_bytes", "runs")})
-            link = frame["link_class"].astype("category") if "link_class" in frame else pd.Categorical([None] * len(frame))
+            kept = [
+                "size_bytes",
+                "runs",
+                "time_s",
+                "time_low_s",
+                "time_high_s",
+                "time_run_min_s",
+                "time_run_max_s",
+                "efficiency",
+            ]
+            outline = frame[kept].astype(
+                {name: np.float32 for name in kept if name not in ("size_bytes", "runs")}
+            )
+            link = (
+                frame["link_class"].astype("category")
+                if "link_class" in frame
+                else pd.Categorical([None] * len(frame))
+            )
             self._outlines[benchmark] = outline.assign(link_class=link)
         return self._configurations[benchmark]
 
@@ -123,14 +178,21 @@ def combine(runs: pd.DataFrame) -> pd.DataFrame:
     """
     axes = [name for name in AXES if name in runs]
     carried = [name for name in CARRIED if name in runs and name not in axes]
-    result = combine_repeats(runs, axes, carried).rename(columns={
-        "time_median_s": "time_s", "time_ci_low_s": "time_low_s", "time_ci_high_s": "time_high_s",
-        **{f"{rate}_ci_{end}": f"{rate}_{end}" for rate in RATES for end in ("low", "high")}})  # fmt: skip
+    result = combine_repeats(runs, axes, carried).rename(
+        columns={
+            "time_median_s": "time_s",
+            "time_ci_low_s": "time_low_s",
+            "time_ci_high_s": "time_high_s",
+            **{f"{rate}_ci_{end}": f"{rate}_{end}" for rate in RATES for end in ("low", "high")},
+        }
+    )
     for rate in RATES:
         if rate in result:
             result[f"{rate}_run_min"] = result[rate] * result["time_s"] / result["time_run_max_s"]
             result[f"{rate}_run_max"] = result[rate] * result["time_s"] / result["time_run_min_s"]
     if "limit_bytes_per_s" in result:
         bus = "bus_bandwidth_bytes_per_s"
-        result["efficiency"] = result[bus].fillna(result["bandwidth_bytes_per_s"]) / result["limit_bytes_per_s"]
+        result["efficiency"] = (
+            result[bus].fillna(result["bandwidth_bytes_per_s"]) / result["limit_bytes_per_s"]
+        )
     return result

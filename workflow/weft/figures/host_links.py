@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weft.figures.copies import by_size
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
 from weft.figures.measures import BANDWIDTH, TIME
 from weft.figures.strips import ways
+from weft.figures.sweeps import by_size
 
 
 @draws("host")
@@ -16,15 +16,41 @@ def host_bandwidth(dataset: Dataset) -> Iterator[Figure]:
     """Bandwidth and time against size, one line a kind of memory, one panel a direction."""
     if "p2p.host" not in dataset.benchmarks():
         return
-    yield from by_size(dataset, "p2p.host", "p2p_host_bandwidth", "host", BANDWIDTH, "Host link bandwidth",
-                       line_axes=("memory", "engine"), first=("memory", "link_class"))
-    yield from by_size(dataset, "p2p.host", "p2p_host_time", "host", TIME, "Host link time", log_y=True, limits=False,
-                       best=False, line_axes=("memory", "engine"), first=("memory", "link_class"))
+    yield from by_size(
+        dataset,
+        "p2p.host",
+        "p2p_host_bandwidth",
+        "host",
+        BANDWIDTH,
+        "Host link bandwidth",
+        line_axes=("memory", "engine"),
+        first=("memory", "link_class"),
+    )
+    yield from by_size(
+        dataset,
+        "p2p.host",
+        "p2p_host_time",
+        "host",
+        TIME,
+        "Host link time",
+        log_y=True,
+        limits=False,
+        best=False,
+        line_axes=("memory", "engine"),
+        first=("memory", "link_class"),
+    )
 
 
 @draws("host")
 def host_ways(dataset: Dataset) -> Iterator[Figure]:
     """Every device at the largest size at which all were measured."""
     if "p2p.host" in dataset.benchmarks():
-        yield from ways(dataset, dataset.configurations("p2p.host"), "p2p_host_ways", "host", "Host links by device",
-                        BANDWIDTH, ("device", "direction", "memory", "engine", "link_class"))
+        yield from ways(
+            dataset,
+            dataset.configurations("p2p.host"),
+            "p2p_host_ways",
+            "host",
+            "Host links by device",
+            BANDWIDTH,
+            ("device", "direction", "memory", "engine", "link_class"),
+        )

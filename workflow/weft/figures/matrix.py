@@ -32,6 +32,7 @@ def near_first(count: int, classes: dict[tuple[int, int], str]) -> tuple[list[in
 
     classes: link class of pairs, by the path that avoids NVLink where known. Groups are what SYS separates.
     """
+
     def components(furthest: str) -> list[int]:
         label = list(range(count))
         for (a, b), name in classes.items():
@@ -47,14 +48,28 @@ def near_first(count: int, classes: dict[tuple[int, int], str]) -> tuple[list[in
     return order, starts if len(starts) < count - 1 else []
 
 
-def panel(title: str, frame: pd.DataFrame, row: str, column: str, value: str, scale: float, labels: list[int],
-          below: str | None, as_percent: bool = False) -> Panel:
+def panel(
+    title: str,
+    frame: pd.DataFrame,
+    row: str,
+    column: str,
+    value: str,
+    scale: float,
+    labels: list[int],
+    below: str | None,
+    as_percent: bool = False,
+) -> Panel:
     """A panel of the frame's rows; labels: endpoints in the order of rows and columns; below: column of small print."""
     index = {endpoint: i for i, endpoint in enumerate(labels)}
     n = len(labels)
     values, texts, small = np.full((n, n), np.nan), np.full((n, n), "", object), np.full((n, n), "", object)
-    for a, b, v, c in zip(frame[row], frame[column], frame[value],
-                          frame[below].astype(object) if below and below in frame else [None] * len(frame), strict=True):
+    for a, b, v, c in zip(
+        frame[row],
+        frame[column],
+        frame[value],
+        frame[below].astype(object) if below and below in frame else [None] * len(frame),
+        strict=True,
+    ):
         if a not in index or b not in index:
             continue
         i, j = index[a], index[b]
@@ -71,8 +86,14 @@ def three_digits(value: float) -> str:
     return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
-def draw(panels: Sequence[Panel], labels: Sequence[int], starts: Sequence[int], scale_label: str, ends: tuple[str, str],
-         low_at: float | None = None) -> Canvas:
+def draw(
+    panels: Sequence[Panel],
+    labels: Sequence[int],
+    starts: Sequence[int],
+    scale_label: str,
+    ends: tuple[str, str],
+    low_at: float | None = None,
+) -> Canvas:
     """All panels with one colour scale; ends: names of the vertical and the horizontal axis."""
     n = len(labels)
     cell = 0.64 if n <= 4 else 0.5 if n <= 9 else 0.44 if n <= MAX_ANNOTATED else max(0.08, 8.0 / n)
@@ -101,16 +122,36 @@ def draw(panels: Sequence[Panel], labels: Sequence[int], starts: Sequence[int], 
         ax.set_xlabel(ends[1])
         if c == 0:
             ax.set_ylabel(ends[0])
-    _colour_bar(canvas, (low, high), scale_label, left / width, 0.34 / height, min(2.6, width - 1) / width, 0.1 / height)
+    _colour_bar(
+        canvas,
+        (low, high),
+        scale_label,
+        left / width,
+        0.34 / height,
+        min(2.6, width - 1) / width,
+        0.1 / height,
+    )
     return canvas
 
 
-def _heat_map(ax: object, item: Panel, labels: Sequence[int], starts: Sequence[int], scale: tuple[float, float]) -> None:
+def _heat_map(
+    ax: object, item: Panel, labels: Sequence[int], starts: Sequence[int], scale: tuple[float, float]
+) -> None:
     n = len(labels)
     ax.set_facecolor(style.NO_DATA)
-    sns.heatmap(item.values, ax=ax, cmap=ListedColormap(list(style.RAMP)), vmin=scale[0], vmax=scale[1], cbar=False,
-                linewidths=1 if n <= MAX_ANNOTATED else 0, linecolor=style.SURFACE, square=False,
-                xticklabels=list(labels), yticklabels=list(labels))
+    sns.heatmap(
+        item.values,
+        ax=ax,
+        cmap=ListedColormap(list(style.RAMP)),
+        vmin=scale[0],
+        vmax=scale[1],
+        cbar=False,
+        linewidths=1 if n <= MAX_ANNOTATED else 0,
+        linecolor=style.SURFACE,
+        square=False,
+        xticklabels=list(labels),
+        yticklabels=list(labels),
+    )
     ax.tick_params(length=0, pad=2, labelrotation=0)
     ax.grid(False)
     for start in starts:
@@ -126,16 +167,29 @@ def _heat_map(ax: object, item: Panel, labels: Sequence[int], starts: Sequence[i
         share = (item.values[i, j] - scale[0]) / (scale[1] - scale[0])
         step = int(np.clip(share * style.RAMP_STEPS, 0, style.RAMP_STEPS - 1))
         ink, small = style.RAMP_INK[step], item.below[i, j]
-        ax.text(j + 0.5, i + (0.5 if not small else 0.38), item.texts[i, j], ha="center", va="center_baseline",
-                fontsize=sizes[0], color=ink)
+        ax.text(
+            j + 0.5,
+            i + (0.5 if not small else 0.38),
+            item.texts[i, j],
+            ha="center",
+            va="center_baseline",
+            fontsize=sizes[0],
+            color=ink,
+        )
         if small:
             ax.text(j + 0.5, i + 0.74, small, ha="center", va="center_baseline", fontsize=sizes[1], color=ink)
 
 
-def _colour_bar(canvas: Canvas, scale: tuple[float, float], text: str, x: float, y: float, w: float, h: float) -> None:
+def _colour_bar(
+    canvas: Canvas, scale: tuple[float, float], text: str, x: float, y: float, w: float, h: float
+) -> None:
     ax = canvas.add_axes((x, y, w, h))
-    ax.pcolormesh(np.linspace(*scale, style.RAMP_STEPS + 1), [0, 1], [np.arange(style.RAMP_STEPS)],
-                  cmap=ListedColormap(list(style.RAMP)))
+    ax.pcolormesh(
+        np.linspace(*scale, style.RAMP_STEPS + 1),
+        [0, 1],
+        [np.arange(style.RAMP_STEPS)],
+        cmap=ListedColormap(list(style.RAMP)),
+    )
     ax.set_yticks([])
     ax.set_xticks(list(scale), [three_digits(v) if v < 1000 else f"{v:.0f}" for v in scale])
     for spine in ax.spines.values():

@@ -40,7 +40,9 @@ class Measure:
 
 _GB = (1e9, "GB/s")
 BANDWIDTH = Measure("bandwidth", "bandwidth_bytes_per_s", "bandwidth_bytes_per_s", q.RATE_UNITS)
-BUS_BANDWIDTH = Measure("bus bandwidth", "bus_bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", q.RATE_UNITS)
+BUS_BANDWIDTH = Measure(
+    "bus bandwidth", "bus_bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", q.RATE_UNITS
+)
 MESSAGE_RATE = Measure("message rate", "message_rate_per_s", "message_rate_per_s", q.MESSAGE_UNITS)
 TIME = Measure("time", "time_s", "time_median_s", q.TIME_UNITS, more_is_better=False)
 LATENCY = Measure("latency", "time_s", "time_median_s", q.TIME_UNITS, more_is_better=False)

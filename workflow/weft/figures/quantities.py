@@ -62,17 +62,25 @@ def scale_of(value: float, units: tuple[tuple[float, str], ...]) -> float:
     return _scaled(value, units)[0]
 
 
-def quantity(value: float | None, units: tuple[tuple[float, str], ...], low: float | None = None,
-             high: float | None = None) -> str:
+def quantity(
+    value: float | None,
+    units: tuple[tuple[float, str], ...],
+    low: float | None = None,
+    high: float | None = None,
+) -> str:
     """A value in the largest of the units that keeps it above one."""
     if not is_number(value):
         return "–"
     scale, unit = _scaled(value, units)
-    low_scaled, high_scaled = (low / scale, high / scale) if is_number(low) and is_number(high) else (None, None)
+    low_scaled, high_scaled = (
+        (low / scale, high / scale) if is_number(low) and is_number(high) else (None, None)
+    )
     return f"{number(value / scale, low_scaled, high_scaled)}{NO_BREAK}{unit}"
 
 
-def interval(low: float | None, high: float | None, value: float, units: tuple[tuple[float, str], ...]) -> str:
+def interval(
+    low: float | None, high: float | None, value: float, units: tuple[tuple[float, str], ...]
+) -> str:
     """[low, high] in the unit of value, one digit more than the value itself; empty where there is no interval."""
     if not (is_number(low) and is_number(high) and is_number(value)):
         return ""
@@ -87,7 +95,9 @@ def interval(low: float | None, high: float | None, value: float, units: tuple[t
 def span(low: float, high: float) -> str:
     """'9.04 to 10.3', with as many digits, up to five, as tell the two apart."""
     for digits in (3, 4, 5):
-        first, second = (f"{v:.{max(0, digits - 1 - math.floor(math.log10(abs(v))))}f}" if v else "0" for v in (low, high))
+        first, second = (
+            f"{v:.{max(0, digits - 1 - math.floor(math.log10(abs(v))))}f}" if v else "0" for v in (low, high)
+        )
         if first != second:
             break
     return f"{first} to {second}"

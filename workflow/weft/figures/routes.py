@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from weft.figures import curves, style
+from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
 from weft.figures.axes import shaped_by, varying
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
+from weft.figures.marks import dots, size_axis
 from weft.figures.measures import BANDWIDTH
 from weft.figures.strips import ways
 
@@ -21,7 +22,11 @@ WAYS = ("direct", "via another device, whole", "via another device, in chunks")
 def routes(dataset: Dataset) -> pd.DataFrame:
     """Configurations of p2p.route with a column way, one of WAYS; chunk_bytes is the chunk used, NaN for whole."""
     frame = dataset.configurations("p2p.route")
-    chunk = frame["chunk"].astype(object).fillna("none").astype(str) if "chunk" in frame else pd.Series("none", frame.index)
+    chunk = (
+        frame["chunk"].astype(object).fillna("none").astype(str)
+        if "chunk" in frame
+        else pd.Series("none", frame.index)
+    )
     via = frame["via"].notna() if "via" in frame else pd.Series(False, frame.index)
     way = np.where(~via, WAYS[0], np.where(chunk == "none", WAYS[1], WAYS[2]))
     return frame.assign(way=pd.Categorical(way, categories=WAYS))
@@ -37,18 +42,33 @@ def route_bandwidth(dataset: Dataset) -> Iterator[Figure]:
         return
     axes = varying(frame, ("direction",))
     frame = frame.assign(line=frame["way"], panel=frame[axes[0]].astype(str) if axes else "")
-    points = curves.pool(frame, ["panel", "line", "size_bytes"], BANDWIDTH)
+    points = pooling.pool(frame, ["panel", "line", "size_bytes"], BANDWIDTH)
     marks = frame.assign(**{BANDWIDTH.run_column: frame[BANDWIDTH.column]})
-    marks = curves.thin(marks[["panel", "line", "size_bytes", BANDWIDTH.run_column]], ["panel", "line", "size_bytes"],
-                        BANDWIDTH.run_column)
+    marks = pooling.thin(
+        marks[["panel", "line", "size_bytes", BANDWIDTH.run_column]],
+        ["panel", "line", "size_bytes"],
+        BANDWIDTH.run_column,
+    )
     canvas = curves.draw(curves.Curves(points, marks, BANDWIDTH, dict(zip(WAYS, style.DATA, strict=False))))
     at = points[points["size_bytes"] == points["size_bytes"].max()].sort_values("value", ascending=False)
-    words = "; ".join(f"{row['line']} {BANDWIDTH.text(row['value'], row['low'], row['high'])}" for _, row in at.iterrows())
+    words = "; ".join(
+        f"{row['line']} {BANDWIDTH.text(row['value'], row['low'], row['high'])}" for _, row in at.iterrows()
+    )
     caption = f"At {q.size(points['size_bytes'].max())} the median route carries: {words}."
-    yield Figure("p2p_route_bandwidth", "route", "Routes against size", caption,
-                 (*shaped_by(frame, dataset.sampling, ("engine", "operation", "peer_access", "direction")),
-                  "line: median over pairs and intermediate devices", "dots: single routes"),
-                 int(frame["runs"].sum()), points, style.svg(canvas, "p2p_route_bandwidth", f"Curves. {caption}"))  # fmt: skip
+    yield Figure(
+        "p2p_route_bandwidth",
+        "route",
+        "Routes against size",
+        caption,
+        (
+            *shaped_by(frame, dataset.sampling, ("engine", "operation", "peer_access", "direction")),
+            "line: median over pairs and intermediate devices",
+            "dots: single routes",
+        ),
+        int(frame["runs"].sum()),
+        points,
+        style.svg(canvas, "p2p_route_bandwidth", f"Curves. {caption}"),
+    )
 
 
 @draws("route")
@@ -57,7 +77,9 @@ def route_ways(dataset: Dataset) -> Iterator[Figure]:
     if "p2p.route" not in dataset.benchmarks():
         return
     frame = routes(dataset)
-    frame = frame.assign(pair=frame["source"].astype(int).astype(str) + " → " + frame["destination"].astype(int).astype(str))
+    frame = frame.assign(
+        pair=frame["source"].astype(int).astype(str) + " → " + frame["destination"].astype(int).astype(str)
+    )
     one_pair = frame["pair"].nunique() <= 4
     axes = ("pair", "via", "chunk", "direction") if one_pair else ("link_class", "via", "chunk", "direction")
     yield from ways(dataset, frame, "p2p_route_ways", "route", "Routes at the largest size", BANDWIDTH, axes)
@@ -74,7 +96,11 @@ def best_chunks(dataset: Dataset) -> Iterator[Figure]:
     if "p2p.route" not in dataset.benchmarks():
         return
     frame = routes(dataset)
-    frame = frame[(frame["way"] == WAYS[2]) & frame["chunk_bytes"].notna()] if "chunk_bytes" in frame else frame.iloc[:0]
+    frame = (
+        frame[(frame["way"] == WAYS[2]) & frame["chunk_bytes"].notna()]
+        if "chunk_bytes" in frame
+        else frame.iloc[:0]
+    )
     if frame["size_bytes"].nunique() < 2:
         return
     table = frame.groupby("size_bytes")["chunk_bytes"].agg([lower_median, "min", "max", "size"]).reset_index()
@@ -82,18 +108,29 @@ def best_chunks(dataset: Dataset) -> Iterator[Figure]:
 
     canvas = Canvas(figsize=(5.2, 2.5))
     ax = canvas.add_axes((0.75 / 5.2, 0.46 / 2.5, 4.3 / 5.2, 1.9 / 2.5))
-    marks = curves.thin(frame[["size_bytes", "chunk_bytes"]], ["size_bytes"], "chunk_bytes")
-    curves.dots(ax, marks["size_bytes"].to_numpy(float), marks["chunk_bytes"].to_numpy(float), style.DATA[0])
+    marks = pooling.thin(frame[["size_bytes", "chunk_bytes"]], ["size_bytes"], "chunk_bytes")
+    dots(ax, marks["size_bytes"].to_numpy(float), marks["chunk_bytes"].to_numpy(float), style.DATA[0])
     ax.plot(table["size_bytes"], table["lower_median"], color=style.DATA[0], marker="o", mew=0)
-    curves.size_axis(ax, table["size_bytes"])
+    size_axis(ax, table["size_bytes"])
     ax.set_yscale("log", base=2)
     ax.minorticks_off()
-    ticks = [2.0**e for e in range(int(np.log2(frame["chunk_bytes"].min())), int(np.log2(frame["chunk_bytes"].max())) + 1)]
+    ticks = [
+        2.0**e
+        for e in range(int(np.log2(frame["chunk_bytes"].min())), int(np.log2(frame["chunk_bytes"].max())) + 1)
+    ]
     ticks = ticks[:: -(-len(ticks) // 7)]
     ax.set_yticks(ticks, [q.size(t).replace(q.NO_BREAK, " ") for t in ticks])
     ax.set_xlabel("size")
     ax.set_ylabel("best chunk")
     last = table.iloc[-1]
     caption = f"The best chunk at {q.size(last['size_bytes'])} is {q.size(last['lower_median'])} (median of {q.plural(int(last['size']), 'route')})."
-    yield Figure("p2p_route_chunks", "route", "Best chunk of a route", caption, shaped_by(frame, dataset.sampling), int(frame["runs"].sum()),
-                 table, style.svg(canvas, "p2p_route_chunks", f"Line chart. {caption}"))
+    yield Figure(
+        "p2p_route_chunks",
+        "route",
+        "Best chunk of a route",
+        caption,
+        shaped_by(frame, dataset.sampling),
+        int(frame["runs"].sum()),
+        table,
+        style.svg(canvas, "p2p_route_chunks", f"Line chart. {caption}"),
+    )

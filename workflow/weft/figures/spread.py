@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-from weft.figures import curves, style
 from weft.figures import quantities as q
+from weft.figures import style
 from weft.figures.axes import WORDS
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
+from weft.figures.marks import dots
 
 MOST_DOTS = 160
 
@@ -36,7 +37,11 @@ def efficiency(dataset: Dataset) -> Iterator[Figure]:
         frame = large if len(large) else frame[frame["size_bytes"] == frame["size_bytes"].max()]
         for link, here in frame.groupby(frame["link_class"].astype(object).fillna(""), sort=True):
             group = f"{name_of(benchmark)}  {link}".strip()
-            parts.append(pd.DataFrame({"group": group, "efficiency": here["efficiency"].astype(float), "runs": here["runs"]}))
+            parts.append(
+                pd.DataFrame(
+                    {"group": group, "efficiency": here["efficiency"].astype(float), "runs": here["runs"]}
+                )
+            )
     if not parts or not sum(map(len, parts)):
         return
     frame = pd.concat(parts, ignore_index=True)
@@ -45,13 +50,26 @@ def efficiency(dataset: Dataset) -> Iterator[Figure]:
     summary = groups.describe(percentiles=[0.05, 0.25, 0.5, 0.75, 0.95]).reset_index()
     low = summary.loc[summary["50%"].idxmin()]
     high = summary.loc[summary["50%"].idxmax()]
-    caption = (f"At 1 MiB and more, {high['group'].replace('  ', ' ')} reaches the highest share of its limit, {q.percent(high['50%'])} in the median; "
-               f"{low['group'].replace('  ', ' ')} the lowest, {q.percent(low['50%'])}.")
+    caption = (
+        f"At 1 MiB and more, {high['group'].replace('  ', ' ')} reaches the highest share of its limit, {q.percent(high['50%'])} in the median; "
+        f"{low['group'].replace('  ', ' ')} the lowest, {q.percent(low['50%'])}."
+    )
     over = int((frame["efficiency"] > 1.0).sum())
     notes = ("dots: configurations", "bar: middle half", "line: median") + (
-        (f"{q.plural(over, 'configuration')} above 100 %: data in caches, or a limit that is not one",) if over else ())
-    yield Figure("efficiency", "efficiency", "Measured bandwidth over its limit", caption, notes, int(frame["runs"].sum()), summary,
-                 style.svg(_strips(frame, summary), "efficiency", f"Dot plot. {caption}"))
+        (f"{q.plural(over, 'configuration')} above 100 %: data in caches, or a limit that is not one",)
+        if over
+        else ()
+    )
+    yield Figure(
+        "efficiency",
+        "efficiency",
+        "Measured bandwidth over its limit",
+        caption,
+        notes,
+        int(frame["runs"].sum()),
+        summary,
+        style.svg(_strips(frame, summary), "efficiency", f"Dot plot. {caption}"),
+    )
 
 
 def _strips(frame: pd.DataFrame, summary: pd.DataFrame) -> Canvas:
@@ -64,13 +82,23 @@ def _strips(frame: pd.DataFrame, summary: pd.DataFrame) -> Canvas:
     for i, row in enumerate(summary.itertuples(index=False)):
         y = n - 1 - i
         values = np.sort(100 * frame.loc[frame["group"] == row.group, "efficiency"].to_numpy(float))
-        values = values[np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).round().astype(int))]
+        values = values[
+            np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).round().astype(int))
+        ]
         wobble = 0.26 * (np.arange(len(values)) * 0.618 % 1 - 0.5)
-        curves.dots(ax, np.minimum(values, top), y + wobble + 1e-6, style.DATA[0])
+        dots(ax, np.minimum(values, top), y + wobble + 1e-6, style.DATA[0])
         quarter, middle, three = (100 * float(v) for v in summary.loc[i, ["25%", "50%", "75%"]])
         ax.plot([quarter, three], [y, y], color=style.DATA[0], lw=5, alpha=0.35, solid_capstyle="butt")
         ax.plot([middle] * 2, [y - 0.3, y + 0.3], color=style.INK, lw=1.5)
-        ax.annotate(f"{middle:.0f} %", (1, y), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points", va="center", fontsize=7.8)
+        ax.annotate(
+            f"{middle:.0f} %",
+            (1, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.8,
+        )
     ax.axvline(100, color=style.LIMIT, lw=0.9, ls=(0, (4, 2)))
     ax.set_xlim(0, top)
     ax.set_ylim(-0.6, n - 0.4)
@@ -92,21 +120,38 @@ def repeat_spread(dataset: Dataset) -> pd.DataFrame:
     for benchmark in dataset.benchmarks():
         frame = dataset.outline(benchmark)
         frame = frame[frame["runs"] > 1]
-        parts.append(pd.DataFrame({
-            "benchmark": pd.Categorical([name_of(benchmark)] * len(frame)), "size_bytes": frame["size_bytes"], "runs": frame["runs"],
-            "between": (frame["time_run_max_s"] - frame["time_run_min_s"]) / frame["time_s"],
-            "within": (frame["time_high_s"] - frame["time_low_s"]) / frame["time_s"]}))  # fmt: skip
-    return pd.concat(parts, ignore_index=True).astype({"benchmark": str}).astype({"benchmark": "category"}) if parts else pd.DataFrame()
+        parts.append(
+            pd.DataFrame(
+                {
+                    "benchmark": pd.Categorical([name_of(benchmark)] * len(frame)),
+                    "size_bytes": frame["size_bytes"],
+                    "runs": frame["runs"],
+                    "between": (frame["time_run_max_s"] - frame["time_run_min_s"]) / frame["time_s"],
+                    "within": (frame["time_high_s"] - frame["time_low_s"]) / frame["time_s"],
+                }
+            )
+        )
+    return (
+        pd.concat(parts, ignore_index=True).astype({"benchmark": str}).astype({"benchmark": "category"})
+        if parts
+        else pd.DataFrame()
+    )
 
 
 def spread_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Quantiles of between and within by benchmark."""
     grouped = frame.groupby("benchmark", sort=True, observed=True)
-    return pd.DataFrame({
-        "configurations": grouped.size(), "runs": grouped["runs"].sum(), "between_median": grouped["between"].median(),
-        "between_p95": grouped["between"].quantile(0.95), "within_median": grouped["within"].median(),
-        "within_p95": grouped["within"].quantile(0.95),
-        "share_within_10_percent": grouped["between"].agg(lambda s: float((s <= 0.1).mean()))}).reset_index()  # fmt: skip
+    return pd.DataFrame(
+        {
+            "configurations": grouped.size(),
+            "runs": grouped["runs"].sum(),
+            "between_median": grouped["between"].median(),
+            "between_p95": grouped["between"].quantile(0.95),
+            "within_median": grouped["within"].median(),
+            "within_p95": grouped["within"].quantile(0.95),
+            "share_within_10_percent": grouped["between"].agg(lambda s: float((s <= 0.1).mean())),
+        }
+    ).reset_index()
 
 
 @draws("repeats")
@@ -120,13 +165,33 @@ def spread(dataset: Dataset) -> Iterator[Figure]:
     names = sorted(frame["benchmark"].unique())
     between, within = frame["between"].median(), frame["within"].median()
     caption = f"Run medians of one configuration differ by a median of {q.percent(between)} between runs"
-    caption += f", against {q.percent(within)} for the width of the interval within a run." if q.is_number(within) else "; the source gives no interval within a run."
+    caption += (
+        f", against {q.percent(within)} for the width of the interval within a run."
+        if q.is_number(within)
+        else "; the source gives no interval within a run."
+    )
     canvas = _between(frame, names) if both.empty else _scatter(both, names)
     without = int((frame["within"].isna()).sum())
-    left = (f"{q.plural(len(frame) - len(both), 'configuration')} whose spread or interval is zero or unknown",) if len(both) and len(frame) > len(both) else ()
-    yield Figure("repeats", "repeats", "Spread between runs against the interval within a run", caption,
-                 ("share of the median", "dots: configurations, at most 160 a benchmark drawn", *(("no intervals known",) if without == len(frame) else ())),
-                 int(frame["runs"].sum()), table, style.svg(canvas, "repeats", f"Scatter plot. {caption}"), left)  # fmt: skip
+    left = (
+        (f"{q.plural(len(frame) - len(both), 'configuration')} whose spread or interval is zero or unknown",)
+        if len(both) and len(frame) > len(both)
+        else ()
+    )
+    yield Figure(
+        "repeats",
+        "repeats",
+        "Spread between runs against the interval within a run",
+        caption,
+        (
+            "share of the median",
+            "dots: configurations, at most 160 a benchmark drawn",
+            *(("no intervals known",) if without == len(frame) else ()),
+        ),
+        int(frame["runs"].sum()),
+        table,
+        style.svg(canvas, "repeats", f"Scatter plot. {caption}"),
+        left,
+    )
 
 
 def _scatter(frame: pd.DataFrame, names: list[str]) -> Canvas:
@@ -146,8 +211,15 @@ def _scatter(frame: pd.DataFrame, names: list[str]) -> Canvas:
         step = max(1, len(here) // (4 * MOST_DOTS))
         here = here.sort_values("between").iloc[::step]
         large = here["size_bytes"] >= 1 << 20
-        curves.dots(ax, 100 * here["within"][~large].to_numpy(), 100 * here["between"][~large].to_numpy(), style.DATA[4])
-        curves.dots(ax, 100 * here["within"][large].to_numpy(), 100 * here["between"][large].to_numpy(), style.DATA[0])
+        dots(
+            ax,
+            100 * here["within"][~large].to_numpy(),
+            100 * here["between"][~large].to_numpy(),
+            style.DATA[4],
+        )
+        dots(
+            ax, 100 * here["within"][large].to_numpy(), 100 * here["between"][large].to_numpy(), style.DATA[0]
+        )
         ax.set_title(program)
         ticks = [t for t in (0.01, 0.1, 1, 10, 100, 1000, 10000) if low <= t <= high]
         ticks = ticks if len(ticks) < 5 else ticks[::2]
@@ -158,8 +230,17 @@ def _scatter(frame: pd.DataFrame, names: list[str]) -> Canvas:
     axes[0].set_ylabel("spread between runs")
     canvas.subplots_adjust(left=0.1, right=0.985, top=0.83, bottom=0.15, wspace=0.08)
     handles = [axes[0].plot([], [], "o", color=style.DATA[i], ms=4, mew=0)[0] for i in (4, 0)]
-    handles += [axes[0].plot([], [], color=style.MUTED, lw=0.9)[0], axes[0].plot([], [], color=style.LIMIT, lw=0.9, ls=(0, (4, 2)))[0]]
-    canvas.legend(handles, ["below 1 MiB", "1 MiB and more", "equal", "10 % between runs"], loc="upper left", ncols=4, bbox_to_anchor=(0.09, 1))
+    handles += [
+        axes[0].plot([], [], color=style.MUTED, lw=0.9)[0],
+        axes[0].plot([], [], color=style.LIMIT, lw=0.9, ls=(0, (4, 2)))[0],
+    ]
+    canvas.legend(
+        handles,
+        ["below 1 MiB", "1 MiB and more", "equal", "10 % between runs"],
+        loc="upper left",
+        ncols=4,
+        bbox_to_anchor=(0.09, 1),
+    )
     return canvas
 
 
@@ -173,8 +254,10 @@ def _between(frame: pd.DataFrame, names: list[str]) -> Canvas:
         if not len(values):
             continue
         middle = float(np.median(values))
-        values = values[np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).round().astype(int))]
-        curves.dots(ax, values, i + 0.26 * (np.arange(len(values)) * 0.618 % 1 - 0.5) + 1e-6, style.DATA[0])
+        values = values[
+            np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).round().astype(int))
+        ]
+        dots(ax, values, i + 0.26 * (np.arange(len(values)) * 0.618 % 1 - 0.5) + 1e-6, style.DATA[0])
         ax.plot([middle] * 2, [i - 0.3, i + 0.3], color=style.INK, lw=1.5)
     ax.set_yticks(range(len(names)), names[::-1], color=style.INK)
     ax.set_ylim(-0.6, len(names) - 0.4)

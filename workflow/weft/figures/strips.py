@@ -8,18 +8,27 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-from weft.figures import curves, style
+from weft.figures import pooling, style
 from weft.figures import quantities as q
 from weft.figures.axes import class_colours, class_key, label, shaped_by, varying
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure
+from weft.figures.marks import dots
 from weft.figures.measures import Measure, unit_of
 
 MOST_LINES = 40
 
 
-def ways(dataset: Dataset, frame: pd.DataFrame, key: str, subject: str, title: str, measure: Measure,
-         axes: Sequence[str], colour_axis: str = "link_class") -> Iterator[Figure]:
+def ways(
+    dataset: Dataset,
+    frame: pd.DataFrame,
+    key: str,
+    subject: str,
+    title: str,
+    measure: Measure,
+    axes: Sequence[str],
+    colour_axis: str = "link_class",
+) -> Iterator[Figure]:
     """The way each combination of axes performs at its largest size, sorted, with limits; nothing if there is only one."""
     if measure.column not in frame or frame.empty:
         return
@@ -32,24 +41,54 @@ def ways(dataset: Dataset, frame: pd.DataFrame, key: str, subject: str, title: s
         frame = frame[frame["size_bytes"] == largest_common(frame, [a for a in axes if a in frame])]
     split = varying(frame, axes)
     frame = frame.assign(way=label(frame, split))
-    points = curves.pool(frame, ["way"], measure)
+    points = pooling.pool(frame, ["way"], measure)
     if len(points) < 2:
         return
-    points = points.sort_values("value", ascending=not measure.more_is_better, kind="stable").reset_index(drop=True)
+    points = points.sort_values("value", ascending=not measure.more_is_better, kind="stable").reset_index(
+        drop=True
+    )
     shown = points.head(MOST_LINES)
-    classes = frame.drop_duplicates("way").set_index("way")[colour_axis] if colour_axis in frame else pd.Series(dtype=object)
-    palette = class_colours(sorted(map(str, classes.dropna().unique()), key=class_key)) if len(classes) else {}
+    classes = (
+        frame.drop_duplicates("way").set_index("way")[colour_axis]
+        if colour_axis in frame
+        else pd.Series(dtype=object)
+    )
+    palette = (
+        class_colours(sorted(map(str, classes.dropna().unique()), key=class_key)) if len(classes) else {}
+    )
     colours = [palette.get(str(classes.get(way)), style.DATA[0]) for way in shown["way"]]
-    marks = curves.thin(frame[["way", measure.companion("run_min"), measure.companion("run_max"), measure.column]], ["way"], measure.column)
+    marks = pooling.thin(
+        frame[["way", measure.companion("run_min"), measure.companion("run_max"), measure.column]],
+        ["way"],
+        measure.column,
+    )
     canvas = strip(shown, marks, measure, colours)
     first, last = points.iloc[0], points.iloc[-1]
-    caption = (f"{_upper(str(first['way']))} is {'fastest' if measure.more_is_better else 'quickest'} with "
-               f"{measure.text(first['value'], first['low'], first['high'])}; {last['way']} comes last with "
-               f"{measure.text(last['value'], last['low'], last['high'])}.")
-    left = () if len(points) <= MOST_LINES else (f"{len(points) - MOST_LINES} slower ways, for want of room: see the CSV",)
-    yield Figure(key, subject, title, caption, (*shaped_by(frame, dataset.sampling, axes), "bar: least to greatest run",
-                                                "line at the dot: within-run interval"),
-                 int(frame["runs"].sum()), points, style.svg(canvas, key, f"Dot plot. {caption}"), left)  # fmt: skip
+    caption = (
+        f"{_upper(str(first['way']))} is {'fastest' if measure.more_is_better else 'quickest'} with "
+        f"{measure.text(first['value'], first['low'], first['high'])}; {last['way']} comes last with "
+        f"{measure.text(last['value'], last['low'], last['high'])}."
+    )
+    left = (
+        ()
+        if len(points) <= MOST_LINES
+        else (f"{len(points) - MOST_LINES} slower ways, for want of room: see the CSV",)
+    )
+    yield Figure(
+        key,
+        subject,
+        title,
+        caption,
+        (
+            *shaped_by(frame, dataset.sampling, axes),
+            "bar: least to greatest run",
+            "line at the dot: within-run interval",
+        ),
+        int(frame["runs"].sum()),
+        points,
+        style.svg(canvas, key, f"Dot plot. {caption}"),
+        left,
+    )
 
 
 def largest_common(frame: pd.DataFrame, axes: Sequence[str]) -> float:
@@ -72,7 +111,9 @@ def strip(points: pd.DataFrame, marks: pd.DataFrame, measure: Measure, colours: 
     top = float(points["max"].max()) / scale
     has_limit = measure.more_is_better and "limit" in points and points["limit"].notna().any()
     if has_limit:
-        top = max(top, float(points["limit"].where(points["limit"] <= 3 * points["value"].max()).max() or 0) / scale)
+        top = max(
+            top, float(points["limit"].where(points["limit"] <= 3 * points["value"].max()).max() or 0) / scale
+        )
     spread = points["value"].max() / max(points["value"].min(), 1e-30)
     logarithmic = spread > 30
     if logarithmic:
@@ -84,20 +125,43 @@ def strip(points: pd.DataFrame, marks: pd.DataFrame, measure: Measure, colours: 
     places = {way: n - 1 - i for i, way in enumerate(points["way"])}
     for i, row in points.iterrows():
         y, colour = n - 1 - int(i), colours[int(i)]
-        ax.plot([row["min"] / scale, row["max"] / scale], [y, y], color=colour, lw=4, alpha=0.3, solid_capstyle="round")
+        ax.plot(
+            [row["min"] / scale, row["max"] / scale],
+            [y, y],
+            color=colour,
+            lw=4,
+            alpha=0.3,
+            solid_capstyle="round",
+        )
         if q.is_number(row["low"]):
             ax.plot([row["low"] / scale, row["high"] / scale], [y, y], color=colour, lw=1.4)
         ax.plot([row["value"] / scale], [y], "o", color=colour, ms=4.6, mew=0)
         if has_limit and q.is_number(row["limit"]) and row["limit"] / scale <= ax.get_xlim()[1]:
             ax.plot([row["limit"] / scale] * 2, [y - 0.36, y + 0.36], color=style.LIMIT, lw=1.3)
         text = measure.text(row["value"], row["low"], row["high"])
-        share = f"  {q.percent(row['efficiency'])}" if has_limit and "efficiency" in row and q.is_number(row["efficiency"]) else ""
-        ax.annotate(text + share, (1, y), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points",
-                    va="center", fontsize=7.8, annotation_clip=False)
+        share = (
+            f"  {q.percent(row['efficiency'])}"
+            if has_limit and "efficiency" in row and q.is_number(row["efficiency"])
+            else ""
+        )
+        ax.annotate(
+            text + share,
+            (1, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.8,
+            annotation_clip=False,
+        )
     for way, here in marks.groupby("way", observed=True):
         if way in places:
-            curves.dots(ax, here[measure.column].to_numpy(float) / scale, np.full(len(here), float(places[way])) + 1e-9,
-                         colours[n - 1 - places[way]])
+            dots(
+                ax,
+                here[measure.column].to_numpy(float) / scale,
+                np.full(len(here), float(places[way])) + 1e-9,
+                colours[n - 1 - places[way]],
+            )
     ax.set_ylim(-0.6, n - 0.4)
     ax.set_yticks(range(n), [str(w) for w in points["way"]][::-1], color=style.INK)
     ax.tick_params(axis="y", length=0)

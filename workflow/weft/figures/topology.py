@@ -23,7 +23,9 @@ def systems(dataset: Dataset) -> Iterator[tuple[str, pd.DataFrame]]:
     if links.empty or "link_class" not in links:
         return
     links = links[links["link_class"].notna()]
-    keys = [k for k in ("system", "campaign", "hostname") if k in links and links[k].nunique(dropna=False) > 1]
+    keys = [
+        k for k in ("system", "campaign", "hostname") if k in links and links[k].nunique(dropna=False) > 1
+    ]
     if not keys:
         yield "", links
         return
@@ -46,12 +48,22 @@ def graph(dataset: Dataset) -> Iterator[Figure]:
         words = ", ".join(f"{c} for {q.plural(int(counts[c]), 'pair')}" for c in classes)
         each = links.groupby("link_class")["limit_bytes_per_s"].max().dropna()
         limits = "; ".join(f"{c} carries at most {q.rate(each[c])} one way" for c in classes if c in each)
-        caption = f"{q.plural(len(devices), 'device')} joined by {words}" + (f"; {limits}." if limits else ".")
+        caption = f"{q.plural(len(devices), 'device')} joined by {words}" + (
+            f"; {limits}." if limits else "."
+        )
         hidden = [c for c in classes if c not in shown]
         key = _key("topology_graph", name)
-        yield Figure(key, "topology", _title("Devices and links", name), caption, ("counted in ordered pairs", "thicker: more links"), 0, links,
-                     style.svg(_graph(links, order, shown, dataset), key, f"Graph. {caption}"),
-                     tuple(f"lines of class {c}, which joins all remaining pairs" for c in hidden))  # fmt: skip
+        yield Figure(
+            key,
+            "topology",
+            _title("Devices and links", name),
+            caption,
+            ("counted in ordered pairs", "thicker: more links"),
+            0,
+            links,
+            style.svg(_graph(links, order, shown, dataset), key, f"Graph. {caption}"),
+            tuple(f"lines of class {c}, which joins all remaining pairs" for c in hidden),
+        )
 
 
 def _staged(links: pd.DataFrame) -> dict[tuple[int, int], str]:
@@ -72,15 +84,27 @@ def _graph(links: pd.DataFrame, order: list[int], shown: list[str], dataset: Dat
             count = getattr(link, "link_count", None)
             many = float(count) if q.is_number(count) and count else 1.0
             (x0, y0), (x1, y1) = place[link.source], place[link.destination]
-            ax.plot([x0, x1], [y0, y1], color=colours[link.link_class], lw=min(1.2 + 0.55 * np.sqrt(many), 3.4), solid_capstyle="butt")
+            ax.plot(
+                [x0, x1],
+                [y0, y1],
+                color=colours[link.link_class],
+                lw=min(1.2 + 0.55 * np.sqrt(many), 3.4),
+                solid_capstyle="butt",
+            )
     numa = {d["device"]: d.get("numa_node") for d in dataset.metadata.get("devices", [])}
     told = len(set(numa.values())) > 1
     for device, (x, y) in place.items():
         ax.plot([x], [y], "o", ms=21, color=style.SURFACE, mec=style.INK, mew=1)
         ax.annotate(str(device), (x, y), ha="center", va="center_baseline", fontsize=10)
         if told and numa.get(device) is not None:
-            ax.annotate(f"NUMA {numa[device]}", (1.2 * x, 1.22 * y), ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
-                        va="center", fontsize=7, color=style.MUTED)
+            ax.annotate(
+                f"NUMA {numa[device]}",
+                (1.2 * x, 1.22 * y),
+                ha="left" if x > 0.1 else "right" if x < -0.1 else "center",
+                va="center",
+                fontsize=7,
+                color=style.MUTED,
+            )
     ax.set_xlim(-1.75, 1.75)
     ax.set_ylim(-1.35, 1.35)
     ax.set_aspect("equal")
@@ -88,8 +112,15 @@ def _graph(links: pd.DataFrame, order: list[int], shown: list[str], dataset: Dat
     handles = [ax.plot([], [], color=colours[c], lw=2)[0] for c in shown]
     limit = links.groupby("link_class")["limit_bytes_per_s"].max()
     names = [f"{c}: {q.rate(limit[c])}" if q.is_number(limit[c]) else c for c in shown]
-    canvas.legend(handles, names, loc="center left", bbox_to_anchor=(0.73, 0.5), title="class: limit, one way", alignment="left",
-                  title_fontsize=8)
+    canvas.legend(
+        handles,
+        names,
+        loc="center left",
+        bbox_to_anchor=(0.73, 0.5),
+        title="class: limit, one way",
+        alignment="left",
+        title_fontsize=8,
+    )
     return canvas
 
 
@@ -104,29 +135,71 @@ def classes(dataset: Dataset) -> Iterator[Figure]:
         order = [d for d in order if d in set(devices)]
         starts = starts if len(order) == max(devices) + 1 else []
         limited = links["limit_bytes_per_s"].notna().any()
-        value = links["limit_bytes_per_s"].fillna(0) / 1e9 if limited else links["link_class"].map(lambda c: -class_key(c)[0])
+        value = (
+            links["limit_bytes_per_s"].fillna(0) / 1e9
+            if limited
+            else links["link_class"].map(lambda c: -class_key(c)[0])
+        )
         here = links.assign(value=value, text=links["link_class"])
-        first = matrix.panel("with peer access" if "pcie_class" in links else "", here, "source", "destination", "value", 1, order, None)
+        first = matrix.panel(
+            "with peer access" if "pcie_class" in links else "",
+            here,
+            "source",
+            "destination",
+            "value",
+            1,
+            order,
+            None,
+        )
         first.texts[:] = ""
         first.below[:] = ""
         panels = [_words(first, here, order, "link_class", limited)]
         if "pcie_class" in links and (links["pcie_class"] != links["link_class"]).any():
-            blank = matrix.Panel("without (path that avoids NVLink)", np.where(np.isfinite(first.values), min(0.0, float(np.nanmin(first.values))), np.nan),
-                                 first.texts.copy(), first.below.copy())
+            blank = matrix.Panel(
+                "without (path that avoids NVLink)",
+                np.where(np.isfinite(first.values), min(0.0, float(np.nanmin(first.values))), np.nan),
+                first.texts.copy(),
+                first.below.copy(),
+            )
             panels.append(_words(blank, here, order, "pcie_class", False))
-        canvas = matrix.draw(panels, order, starts, "limit of one direction, GB/s" if limited else "nearness", ("source", "destination"), 0 if limited else None)
+        canvas = matrix.draw(
+            panels,
+            order,
+            starts,
+            "limit of one direction, GB/s" if limited else "nearness",
+            ("source", "destination"),
+            0 if limited else None,
+        )
         near = links.loc[links["limit_bytes_per_s"].idxmax()] if limited else None
         caption = f"{q.plural(len(links), 'ordered pair')} of {q.plural(len(order), 'device')}" + (
             f"; the highest limit is {q.rate(near['limit_bytes_per_s'])} ({near['link_class']}), the lowest "
-            f"{q.rate(links['limit_bytes_per_s'].min())}." if near is not None else "; no limits are known.")
+            f"{q.rate(links['limit_bytes_per_s'].min())}."
+            if near is not None
+            else "; no limits are known."
+        )
         origins = sorted(links["limit_origin"].dropna().unique()) if "limit_origin" in links else []
         key = _key("topology_classes", name)
-        yield Figure(key, "topology", _title("Link class and limit of every pair", name), caption,
-                     (*(f"limit origin: {o.replace('_', ' ')}" for o in origins), "small print: limit of one direction, GB/s") if limited else (), 0,
-                     links, style.svg(canvas, key, f"Heat map. {caption}"), wide=len(order) > 4)  # fmt: skip
+        yield Figure(
+            key,
+            "topology",
+            _title("Link class and limit of every pair", name),
+            caption,
+            (
+                *(f"limit origin: {o.replace('_', ' ')}" for o in origins),
+                "small print: limit of one direction, GB/s",
+            )
+            if limited
+            else (),
+            0,
+            links,
+            style.svg(canvas, key, f"Heat map. {caption}"),
+            wide=len(order) > 4,
+        )
 
 
-def _words(item: matrix.Panel, links: pd.DataFrame, order: list[int], column: str, limited: bool) -> matrix.Panel:
+def _words(
+    item: matrix.Panel, links: pd.DataFrame, order: list[int], column: str, limited: bool
+) -> matrix.Panel:
     index = {d: i for i, d in enumerate(order)}
     for link in links.itertuples():
         i, j = index[link.source], index[link.destination]

@@ -25,7 +25,9 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "report"
 EMBEDDED_BYTES = 400_000  # a larger CSV or SVG is linked beside the page instead of carried in it
 
 
-def build_report(table: Path, problems: Path, output: Path, figures: Path, config: Path | None, title: str | None) -> None:
+def build_report(
+    table: Path, problems: Path, output: Path, figures: Path, config: Path | None, title: str | None
+) -> None:
     """Write the page to output and <key>.svg and <key>.csv of every figure into the folder figures.
 
     table, problems: see weft.table; config: resolved configuration, shown as it is; title: by default the system and
@@ -102,13 +104,35 @@ def _write_figures(folder: Path, drawn: Iterable[Drawn]) -> None:
             old.with_suffix(".csv").unlink()
 
 
-def _render(dataset: Dataset, drawn: list[Drawn], problems: list[dict[str, Any]], resolved: str, settings: dict[str, Any],
-            title: str | None, beside: str) -> str:
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"count": q.count, "percent": q.percent, "name_of": name_of, "svg": Markup, "plural": q.plural}
+def _render(
+    dataset: Dataset,
+    drawn: list[Drawn],
+    problems: list[dict[str, Any]],
+    resolved: str,
+    settings: dict[str, Any],
+    title: str | None,
+    beside: str,
+) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "count": q.count,
+        "percent": q.percent,
+        "name_of": name_of,
+        "svg": Markup,
+        "plural": q.plural,
+    }
     texts = yaml.safe_load((TEMPLATES / "subjects.yaml").read_text(encoding="utf-8"))
     counts = dataset.counts
-    by_outcome = {name: int(counts.loc[counts["outcome"] == name, "rows"].sum()) for name in ("measured", *holes.OUTCOMES)}
+    by_outcome = {
+        name: int(counts.loc[counts["outcome"] == name, "rows"].sum())
+        for name in ("measured", *holes.OUTCOMES)
+    }
     unconverged = holes.unconverged(dataset)
     listed, groups = holes.holes(dataset)
     run_list, run_count = provenance.runs(dataset)
@@ -120,29 +144,71 @@ def _render(dataset: Dataset, drawn: list[Drawn], problems: list[dict[str, Any]]
         title=title or " · ".join((", ".join(systems) or "no system", ", ".join(campaigns) or "no campaign")),
         css=Markup(style.css_variables() + (TEMPLATES / "page.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "page.js").read_text(encoding="utf-8")),
-        machine=provenance.machine(dataset), note=provenance.backend_note(dataset), sources=provenance.sources(dataset),
-        commits=provenance.commits(dataset), span=provenance.span(dataset), systems=systems, campaigns=campaigns,
-        keys=trimmed(number for subject in drawn for number in subject.keys), outcomes=by_outcome, benchmarks=[
-            (name_of(str(b)), int(r)) for b, r in measured.groupby("benchmark", observed=True)["rows"].sum().items() if r],
-        repeats=int(measured["repeat"].nunique()), files=metadata.get("files", 0), rows=int(counts["rows"].sum()),
-        unconverged=unconverged, unconverged_rows=sum(u.rows for u in unconverged), holes=listed, hole_groups=groups,
-        problems=problems, skipped=settings.get("skipped") or [],
-        sections=[_section(d, texts[d.subject], beside) for d in drawn if d.figures or d.table or (d.subject == "topology" and metadata.get("devices"))],
-        devices=device_rows(metadata.get("devices", [])[:64]), affinity=_affinity(metadata), spread=_spread_rows(spread),
-        environments=provenance.environments(dataset), environment_count=len(metadata.get("environments", [])),
-        runs=run_list, run_count=run_count, config=resolved, definitions=texts["definitions"],
-    )  # fmt: skip
+        machine=provenance.machine(dataset),
+        note=provenance.backend_note(dataset),
+        sources=provenance.sources(dataset),
+        commits=provenance.commits(dataset),
+        span=provenance.span(dataset),
+        systems=systems,
+        campaigns=campaigns,
+        keys=trimmed(number for subject in drawn for number in subject.keys),
+        outcomes=by_outcome,
+        benchmarks=[
+            (name_of(str(b)), int(r))
+            for b, r in measured.groupby("benchmark", observed=True)["rows"].sum().items()
+            if r
+        ],
+        repeats=int(measured["repeat"].nunique()),
+        files=metadata.get("files", 0),
+        rows=int(counts["rows"].sum()),
+        unconverged=unconverged,
+        unconverged_rows=sum(u.rows for u in unconverged),
+        holes=listed,
+        hole_groups=groups,
+        problems=problems,
+        skipped=settings.get("skipped") or [],
+        sections=[
+            _section(d, texts[d.subject], beside)
+            for d in drawn
+            if d.figures or d.table or (d.subject == "topology" and metadata.get("devices"))
+        ],
+        devices=device_rows(metadata.get("devices", [])[:64]),
+        affinity=_affinity(metadata),
+        spread=_spread_rows(spread),
+        environments=provenance.environments(dataset),
+        environment_count=len(metadata.get("environments", [])),
+        runs=run_list,
+        run_count=run_count,
+        config=resolved,
+        definitions=texts["definitions"],
+    )
 
 
 def _section(drawn: Drawn, text: dict[str, str], beside: str) -> dict[str, Any]:
     figures = []
     for figure, csv in drawn.figures:
         alone = style.standalone(figure.svg)
-        figures.append({"key": figure.key, "title": figure.title, "caption": figure.caption, "shaped": figure.shaped, "wide": figure.wide,
-                        "measurements": figure.measurements, "left_out": figure.left_out, "svg": figure.svg,
-                        "csv_link": _link(csv, "text/csv;charset=utf-8", f"{beside}/{figure.key}.csv"),
-                        "svg_link": _link(alone, "image/svg+xml;charset=utf-8", f"{beside}/{figure.key}.svg")})  # fmt: skip
-    return {"key": drawn.subject, "title": text["title"], "intro": text["intro"], "figures": figures, "table": drawn.table}
+        figures.append(
+            {
+                "key": figure.key,
+                "title": figure.title,
+                "caption": figure.caption,
+                "shaped": figure.shaped,
+                "wide": figure.wide,
+                "measurements": figure.measurements,
+                "left_out": figure.left_out,
+                "svg": figure.svg,
+                "csv_link": _link(csv, "text/csv;charset=utf-8", f"{beside}/{figure.key}.csv"),
+                "svg_link": _link(alone, "image/svg+xml;charset=utf-8", f"{beside}/{figure.key}.svg"),
+            }
+        )
+    return {
+        "key": drawn.subject,
+        "title": text["title"],
+        "intro": text["intro"],
+        "figures": figures,
+        "table": drawn.table,
+    }
 
 
 def _link(text: str, kind: str, beside: str) -> str:
@@ -150,7 +216,9 @@ def _link(text: str, kind: str, beside: str) -> str:
     if len(text) > EMBEDDED_BYTES:
         return beside
     if kind.startswith("image/svg"):  # a browser needs no more escaped in a quoted attribute: half the size
-        return f"data:{kind}," + text.replace("%", "%25").replace("#", "%23").replace('"', "'").replace("\n", "")
+        return f"data:{kind}," + text.replace("%", "%25").replace("#", "%23").replace('"', "'").replace(
+            "\n", ""
+        )
     return f"data:{kind},{quote(text, safe=' !$()*+,-./:;=?@_~[]{}|^')}"
 
 
@@ -161,12 +229,33 @@ def _affinity(metadata: dict[str, Any]) -> dict[str, Any]:
     if not nics:
         return {}
     devices = sorted({d for d, _ in near})
-    return {"nics": [{"name": n["name"], "numa": n.get("numa_node"), "rate": q.rate(n.get("rate_bytes_per_s")), "state": n.get("state") or ""} for n in nics],
-            "rows": [(d, [near.get((d, n["nic"])) or "–" for n in nics]) for d in devices]}  # fmt: skip
+    return {
+        "nics": [
+            {
+                "name": n["name"],
+                "numa": n.get("numa_node"),
+                "rate": q.rate(n.get("rate_bytes_per_s")),
+                "state": n.get("state") or "",
+            }
+            for n in nics
+        ],
+        "rows": [(d, [near.get((d, n["nic"])) or "–" for n in nics]) for d in devices],
+    }
 
 
 def _spread_rows(spread: Any) -> list[list[str]]:
     if spread.empty:
         return []
-    return [[str(r.benchmark), q.count(r.configurations), q.count(r.runs), q.percent(r.between_median), q.percent(r.between_p95), q.percent(r.within_median),
-             q.percent(r.within_p95), q.percent(r.share_within_10_percent)] for r in spread_table(spread).itertuples()]  # fmt: skip
+    return [
+        [
+            str(r.benchmark),
+            q.count(r.configurations),
+            q.count(r.runs),
+            q.percent(r.between_median),
+            q.percent(r.between_p95),
+            q.percent(r.within_median),
+            q.percent(r.within_p95),
+            q.percent(r.share_within_10_percent),
+        ]
+        for r in spread_table(spread).itertuples()
+    ]

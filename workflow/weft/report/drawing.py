@@ -26,7 +26,9 @@ def draw_all(dataset: Dataset) -> list[Drawn]:
     assert known <= set(SUBJECTS), f"figures of a subject without a section: {known - set(SUBJECTS)}"
     drawn = []
     for subject in SUBJECTS:
-        figures = [(replace(figure, data=figure.data.iloc[:0]), _csv(figure)) for figure in draw(dataset, subject)]
+        figures = [
+            (replace(figure, data=figure.data.iloc[:0]), _csv(figure)) for figure in draw(dataset, subject)
+        ]
         drawn.append(Drawn(subject, figures, key_numbers(dataset, subject), subject_table(dataset, subject)))
         dataset.forget()
     return drawn

@@ -49,11 +49,28 @@ def holes(dataset: Dataset) -> tuple[list[Hole], int]:
     if not len(table):
         return [], 0
     table = table.append_column("row", pa.array(range(len(table))))
-    grouped = table.group_by(["outcome", "benchmark", "reason"], use_threads=False).aggregate([("row", "min"), ("row", "count")])
-    groups = sorted(grouped.to_pylist(), key=lambda g: (OUTCOMES.index(g["outcome"]), -g["row_count"], g["benchmark"], g["reason"] or ""))
-    first = table.take(pa.array([g["row_min"] for g in groups[:MOST_ROWS]], pa.int64())).to_pylist() if groups else []
-    return [Hole(g["outcome"], name_of(g["benchmark"]), g["reason"] or "no reason recorded", g["row_count"], _example(row))
-            for g, row in zip(groups, first, strict=False)], len(groups)  # fmt: skip
+    grouped = table.group_by(["outcome", "benchmark", "reason"], use_threads=False).aggregate(
+        [("row", "min"), ("row", "count")]
+    )
+    groups = sorted(
+        grouped.to_pylist(),
+        key=lambda g: (OUTCOMES.index(g["outcome"]), -g["row_count"], g["benchmark"], g["reason"] or ""),
+    )
+    first = (
+        table.take(pa.array([g["row_min"] for g in groups[:MOST_ROWS]], pa.int64())).to_pylist()
+        if groups
+        else []
+    )
+    return [
+        Hole(
+            g["outcome"],
+            name_of(g["benchmark"]),
+            g["reason"] or "no reason recorded",
+            g["row_count"],
+            _example(row),
+        )
+        for g, row in zip(groups, first, strict=False)
+    ], len(groups)
 
 
 def _example(row: dict[str, Any]) -> str:
@@ -77,19 +94,44 @@ def say_place(row: dict[str, Any]) -> str:
 
 def unconverged(dataset: Dataset) -> list[Unconverged]:
     """Measured rows that did not reach their precision, by benchmark and what stopped them."""
-    columns = ["benchmark", "stopped_by", "time_median_s", "time_ci_low_s", "time_ci_high_s", "size_bytes", "file", "line", *_WHERE]
+    columns = [
+        "benchmark",
+        "stopped_by",
+        "time_median_s",
+        "time_ci_low_s",
+        "time_ci_high_s",
+        "size_bytes",
+        "file",
+        "line",
+        *_WHERE,
+    ]
     where = (pc.field("outcome") == "measured") & (pc.field("converged") == False)  # noqa: E712
     table = dataset.table(columns, where)
     if not len(table):
         return []
-    width = pc.divide(pc.subtract(table["time_ci_high_s"], table["time_ci_low_s"]), pc.multiply(table["time_median_s"], 2))
-    frame = pa.table({"benchmark": table["benchmark"], "stopped_by": table["stopped_by"], "width": width}).to_pandas()
+    width = pc.divide(
+        pc.subtract(table["time_ci_high_s"], table["time_ci_low_s"]), pc.multiply(table["time_median_s"], 2)
+    )
+    frame = pa.table(
+        {"benchmark": table["benchmark"], "stopped_by": table["stopped_by"], "width": width}
+    ).to_pandas()
     counts = dataset.counts
     result = []
     for (benchmark, stopped_by), here in frame.groupby(["benchmark", "stopped_by"], observed=True, sort=True):
-        measured = counts[(counts["benchmark"] == benchmark) & (counts["outcome"] == "measured")]["rows"].sum()
+        measured = counts[(counts["benchmark"] == benchmark) & (counts["outcome"] == "measured")][
+            "rows"
+        ].sum()
         worst = here["width"].idxmax() if here["width"].notna().any() else here.index[0]
         row = table.slice(int(worst), 1).to_pylist()[0]
-        result.append(Unconverged(name_of(str(benchmark)), say("stopped_by", stopped_by), len(here), int(measured),
-                                  f"±{q.percent(here['width'].median())}", f"±{q.percent(here['width'].max())}", _example(row)))  # fmt: skip
+        result.append(
+            Unconverged(
+                name_of(str(benchmark)),
+                say("stopped_by", stopped_by),
+                len(here),
+                int(measured),
+                f"±{q.percent(here['width'].median())}",
+                f"±{q.percent(here['width'].max())}",
+                _example(row),
+            )
+        )
     return result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from weft.figures import Dataset, collectives, curves
+from weft.figures import Dataset, collectives, pooling
 from weft.figures import quantities as q
 from weft.figures.axes import class_key, describe, label, say, varying
 from weft.figures.measures import BANDWIDTH, BUS_BANDWIDTH, LATENCY, MESSAGE_RATE, Measure
@@ -57,18 +57,29 @@ def trimmed(numbers: Iterable[KeyNumber]) -> list[KeyNumber]:
 
 def _line(subject: str, what: str, frame: pd.DataFrame, measure: Measure, over: str = "") -> KeyNumber:
     """A line for configurations of one kind, pooled."""
-    point = curves.pool(frame.assign(all=""), ["all"], measure).iloc[0]
+    point = pooling.pool(frame.assign(all=""), ["all"], measure).iloc[0]
     value, low, high = (float(point[c]) for c in ("value", "low", "high"))
     several = int(point["configurations"]) > 1 or int(point["runs"]) > 1
     scale = q.scale_of(value, measure.units)
-    spread = q.span(point["min"] / scale, point["max"] / scale) if several and point["max"] > point["min"] else ""
+    spread = (
+        q.span(point["min"] / scale, point["max"] / scale) if several and point["max"] > point["min"] else ""
+    )
     limit, share = point.get("limit"), point.get("efficiency")
     known = measure.more_is_better and q.is_number(limit)
     how = [q.size(frame["size_bytes"].iloc[0])] if frame["size_bytes"].nunique() == 1 else []
     how += [over] if over else []
     how += [q.plural(int(point["runs"]), "run in all", "runs in all")] if several else []
-    return KeyNumber(subject, what, ", ".join(how), measure.text(value, low, high), q.interval(low, high, value, measure.units), spread,
-                     q.rate(limit) if known else "", q.percent(share) if known else "", float(share) if known else None)  # fmt: skip
+    return KeyNumber(
+        subject,
+        what,
+        ", ".join(how),
+        measure.text(value, low, high),
+        q.interval(low, high, value, measure.units),
+        spread,
+        q.rate(limit) if known else "",
+        q.percent(share) if known else "",
+        float(share) if known else None,
+    )
 
 
 def _at(frame: pd.DataFrame, axes: list[str], smallest: bool = False) -> pd.DataFrame:
@@ -98,7 +109,11 @@ def _copies(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     if frame.empty:
         return
     frame = _at(frame, ["source", "destination"])
-    frame = frame.assign(link=frame["link_class"].astype(object).where(frame["link_class"].notna(), "") if "link_class" in frame else "")
+    frame = frame.assign(
+        link=frame["link_class"].astype(object).where(frame["link_class"].notna(), "")
+        if "link_class" in frame
+        else ""
+    )
     peers = frame["peer_access"].fillna(1) if "peer_access" in frame else pd.Series(1, frame.index)
     one, on = frame["direction"] == "unidirectional", peers == 1
     for link in sorted(frame.loc[one & on, "link"].unique(), key=class_key)[:3]:
@@ -130,7 +145,11 @@ def _latency(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
 
 def _host(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     frame = dataset.configurations(benchmark)
-    frame = frame[frame["memory"] == "pinned"] if "memory" in frame and (frame["memory"] == "pinned").any() else frame
+    frame = (
+        frame[frame["memory"] == "pinned"]
+        if "memory" in frame and (frame["memory"] == "pinned").any()
+        else frame
+    )
     frame = _at(frame, ["direction", "device"])
     for direction in ("host_to_device", "device_to_host"):
         here = frame[frame["direction"] == direction]
@@ -142,7 +161,11 @@ def _host(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
 def _route(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     frame = routes(dataset)
     frame = frame[frame["way"] != WAYS[0]]
-    frame = frame[frame["direction"] == "unidirectional"] if "direction" in frame and (frame["direction"] == "unidirectional").any() else frame
+    frame = (
+        frame[frame["direction"] == "unidirectional"]
+        if "direction" in frame and (frame["direction"] == "unidirectional").any()
+        else frame
+    )
     if frame.empty:
         return
     best, way = _best(_at(frame, ["way"]), ["way"], BANDWIDTH)
@@ -153,11 +176,17 @@ def _fanout(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     frame = dataset.configurations(benchmark)
     frame = frame[frame["pattern"] == "all_pairs"] if (frame["pattern"] == "all_pairs").any() else frame
     best, way = _best(_at(frame, ["pattern"]), ["peer_access", "engine", "operation"], BANDWIDTH)
-    yield _line("fanout", f"{say('pattern', best['pattern'].iloc[0]).capitalize()} (sum)", best, BANDWIDTH, way)
+    yield _line(
+        "fanout", f"{say('pattern', best['pattern'].iloc[0]).capitalize()} (sum)", best, BANDWIDTH, way
+    )
 
 
 def _messages(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
-    measure, smallest = {"latency": (LATENCY, True), "bandwidth": (BANDWIDTH, False), "message_rate": (MESSAGE_RATE, True)}[benchmark.split(".")[1]]
+    measure, smallest = {
+        "latency": (LATENCY, True),
+        "bandwidth": (BANDWIDTH, False),
+        "message_rate": (MESSAGE_RATE, True),
+    }[benchmark.split(".")[1]]
     frame = dataset.configurations(benchmark)
     if measure.column not in frame or frame[measure.column].isna().all():
         return
@@ -181,7 +210,11 @@ def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
 
 
 _OF: dict[str, dict[str, Callable[[Dataset, str], Iterator[KeyNumber]]]] = {
-    "copy": {"p2p.copy": _copies}, "latency": {"p2p.latency": _latency}, "host": {"p2p.host": _host}, "route": {"p2p.route": _route},
-    "fanout": {"p2p.fanout": _fanout}, "collective": {"collective.all_reduce": _all_reduce},
+    "copy": {"p2p.copy": _copies},
+    "latency": {"p2p.latency": _latency},
+    "host": {"p2p.host": _host},
+    "route": {"p2p.route": _route},
+    "fanout": {"p2p.fanout": _fanout},
+    "collective": {"collective.all_reduce": _all_reduce},
     "message": {f"pt2pt.{name}": _messages for name in ("latency", "bandwidth", "message_rate")},
-}  # fmt: skip
+}

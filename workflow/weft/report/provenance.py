@@ -31,17 +31,31 @@ def environments(dataset: Dataset) -> list[Environment]:
 def _environment(environment: dict[str, Any]) -> Environment:
     groups = []
     for name in ("host", "software", "weft", "scheduler", "variables"):
-        entries = tuple((key.replace("_", " ") if name != "variables" else key, _value(key, value))
-                        for key, value in (environment.get(name) or {}).items() if value is not None)  # fmt: skip
+        entries = tuple(
+            (key.replace("_", " ") if name != "variables" else key, _value(key, value))
+            for key, value in (environment.get(name) or {}).items()
+            if value is not None
+        )
         if entries:
             groups.append((name, entries))
-    devices = tuple((f"device {d['device']}", ", ".join(
-        f"{k.replace('_', ' ')} {v}" if k != "name" else str(v) for k, v in d.items() if k != "device" and v is not None))
-        for d in environment.get("devices", []))  # fmt: skip
+    devices = tuple(
+        (
+            f"device {d['device']}",
+            ", ".join(
+                f"{k.replace('_', ' ')} {v}" if k != "name" else str(v)
+                for k, v in d.items()
+                if k != "device" and v is not None
+            ),
+        )
+        for d in environment.get("devices", [])
+    )
     if devices:
         groups.insert(1, ("devices", devices))
-    rest = tuple((key.replace("_", " "), str(environment[key])) for key in ("source", "locator", "container_digest", "schema_version")
-                 if environment.get(key) is not None)  # fmt: skip
+    rest = tuple(
+        (key.replace("_", " "), str(environment[key]))
+        for key in ("source", "locator", "container_digest", "schema_version")
+        if environment.get(key) is not None
+    )
     if rest:
         groups.append(("record", rest))
     program = environment.get("program", "")
@@ -67,15 +81,24 @@ class Run:
 def runs(dataset: Dataset) -> tuple[list[Run], int]:
     """The record files, at most MOST_RUNS; and how many there are."""
     everything = dataset.metadata.get("runs", [])
-    return [Run(r["file"], (r.get("started_at") or "–").replace("T", " "), _geometry(r.get("geometry")), shlex.join(r.get("command_line") or []))
-            for r in everything[:MOST_RUNS]], len(everything)  # fmt: skip
+    return [
+        Run(
+            r["file"],
+            (r.get("started_at") or "–").replace("T", " "),
+            _geometry(r.get("geometry")),
+            shlex.join(r.get("command_line") or []),
+        )
+        for r in everything[:MOST_RUNS]
+    ], len(everything)
 
 
 def _geometry(geometry: dict[str, Any] | None) -> str:
     if not geometry:
         return "1 process"
     devices = ", ".join("–" if d is None else str(d) for d in geometry.get("rank_devices", []))
-    return f"{q.plural(geometry['ranks'], 'rank')} on {q.plural(geometry['nodes'], 'node')}" + (f", devices {devices}" if devices else "")
+    return f"{q.plural(geometry['ranks'], 'rank')} on {q.plural(geometry['nodes'], 'node')}" + (
+        f", devices {devices}" if devices else ""
+    )
 
 
 def machine(dataset: Dataset) -> str:
@@ -94,15 +117,21 @@ def machine(dataset: Dataset) -> str:
     if host.get("memory_bytes"):
         parts.append(f"with {q.size(host['memory_bytes'])} of memory")
     hosts = sorted({e["host"].get("hostname") for e in found if e.get("host", {}).get("hostname")})
-    return " ".join(parts) + (f", host {hosts[0]}" if len(hosts) == 1 else f", {len(hosts)} hosts" if hosts else "") + "."
+    return (
+        " ".join(parts)
+        + (f", host {hosts[0]}" if len(hosts) == 1 else f", {len(hosts)} hosts" if hosts else "")
+        + "."
+    )
 
 
 def backend_note(dataset: Dataset) -> str:
     """What must be known before reading a number; empty where nothing must."""
     found = dataset.metadata.get("environments", [])
     if any(e.get("device_backend") == "host" for e in found):
-        return ("Host backend: a device is an arena of host memory with a worker thread of its own. These numbers measure this machine's "
-                "memory system and MPI between its processes; they say nothing of GPUs.")
+        return (
+            "Host backend: a device is an arena of host memory with a worker thread of its own. These numbers measure this machine's "
+            "memory system and MPI between its processes; they say nothing of GPUs."
+        )
     return ""
 
 
@@ -113,8 +142,13 @@ def sources(dataset: Dataset) -> list[str]:
 
 def commits(dataset: Dataset) -> list[str]:
     """Commits that the programs were built from, marked where the tree had changes."""
-    found = {(e.get("weft", {}).get("commit"), e.get("weft", {}).get("dirty")) for e in dataset.metadata.get("environments", [])}
-    return sorted(f"{commit}{' with uncommitted changes' if dirty else ''}" for commit, dirty in found if commit)
+    found = {
+        (e.get("weft", {}).get("commit"), e.get("weft", {}).get("dirty"))
+        for e in dataset.metadata.get("environments", [])
+    }
+    return sorted(
+        f"{commit}{' with uncommitted changes' if dirty else ''}" for commit, dirty in found if commit
+    )
 
 
 def span(dataset: Dataset) -> str:

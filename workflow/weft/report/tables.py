@@ -18,9 +18,17 @@ MOST_ROWS = 500
 
 # Section -> benchmarks (or prefixes ending in a dot) whose numbers its table holds. Order is the page's.
 SUBJECTS: dict[str, tuple[str, ...]] = {
-    "topology": (), "copy": ("p2p.copy",), "latency": ("p2p.latency",), "host": ("p2p.host",), "route": ("p2p.route",),
-    "fanout": ("p2p.fanout",), "message": ("pt2pt.",), "collective": ("collective.",), "efficiency": (), "repeats": (),
-}  # fmt: skip
+    "topology": (),
+    "copy": ("p2p.copy",),
+    "latency": ("p2p.latency",),
+    "host": ("p2p.host",),
+    "route": ("p2p.route",),
+    "fanout": ("p2p.fanout",),
+    "message": ("pt2pt.",),
+    "collective": ("collective.",),
+    "efficiency": (),
+    "repeats": (),
+}
 _UNPRINTED = ("datatype", "element_bytes", "count", "reduction", "root", "window", "devices")
 
 
@@ -38,7 +46,11 @@ class SubjectTable:
 def benchmarks_of(dataset: Dataset, subject: str) -> list[str]:
     """Measured benchmarks of a subject."""
     wanted = SUBJECTS[subject]
-    return [b for b in dataset.benchmarks() if any(b == w or (w.endswith(".") and b.startswith(w)) for w in wanted)]
+    return [
+        b
+        for b in dataset.benchmarks()
+        if any(b == w or (w.endswith(".") and b.startswith(w)) for w in wanted)
+    ]
 
 
 def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
@@ -48,10 +60,19 @@ def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
         return None
     total = sum(map(len, frames))
     share = max(1, MOST_ROWS // len(frames))
-    frame = pd.concat([_thinned(f, share if total > MOST_ROWS else len(f)) for f in frames], ignore_index=True)
-    axes = [a for a in varying(frame, AXES) if a not in _UNPRINTED and not (a == "link_class" and frame[a].isna().all())]
-    axes = ([a for a in axes if a == "benchmark"] + [a for a in axes if a not in ("benchmark", "size_bytes")]
-            + [a for a in axes if a == "size_bytes"])  # fmt: skip
+    frame = pd.concat(
+        [_thinned(f, share if total > MOST_ROWS else len(f)) for f in frames], ignore_index=True
+    )
+    axes = [
+        a
+        for a in varying(frame, AXES)
+        if a not in _UNPRINTED and not (a == "link_class" and frame[a].isna().all())
+    ]
+    axes = (
+        [a for a in axes if a == "benchmark"]
+        + [a for a in axes if a not in ("benchmark", "size_bytes")]
+        + [a for a in axes if a == "size_bytes"]
+    )
     order = [a for a in axes if a in frame]
     frame = frame.sort_values(order, kind="stable") if order else frame
     rate = BUS_BANDWIDTH if subject == "collective" else BANDWIDTH
@@ -69,16 +90,27 @@ def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
         columns += _measured(frame, MESSAGE_RATE)[:1]
     if "efficiency" in frame and frame["efficiency"].notna().any():
         header += ["limit", "of limit"]
-        columns += [[q.rate(v) for v in frame["limit_bytes_per_s"]], [q.percent(v) for v in frame["efficiency"]]]
+        columns += [
+            [q.rate(v) for v in frame["limit_bytes_per_s"]],
+            [q.percent(v) for v in frame["efficiency"]],
+        ]
     header += ["runs"]
     columns += [[str(int(v)) for v in frame["runs"]]]
     numeric += [True] * (len(header) - len(numeric))
     shared = describe(frame, [a for a in AXES if a not in _UNPRINTED and a != "benchmark"])
-    left = (f" {q.count(len(frame))} of {q.count(total)} configurations, spread over sizes; all are in table.parquet." if len(frame) < total
-            else f" {q.plural(total, 'configuration')}.")  # fmt: skip
+    left = (
+        f" {q.count(len(frame))} of {q.count(total)} configurations, spread over sizes; all are in table.parquet."
+        if len(frame) < total
+        else f" {q.plural(total, 'configuration')}."
+    )
     note = (f"The same for all rows: {', '.join(shared)}." if shared else "") + left
-    return SubjectTable("Median, its interval within a run, and least and greatest median of the runs where there are several",
-                        tuple(header), tuple(zip(*columns, strict=True)), tuple(numeric), note.strip())  # fmt: skip
+    return SubjectTable(
+        "Median, its interval within a run, and least and greatest median of the runs where there are several",
+        tuple(header),
+        tuple(zip(*columns, strict=True)),
+        tuple(numeric),
+        note.strip(),
+    )
 
 
 def _thinned(frame: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -88,7 +120,9 @@ def _thinned(frame: pd.DataFrame, most: int) -> pd.DataFrame:
     sizes = np.sort(frame["size_bytes"].unique())
     rows = len(frame) / len(sizes)
     kept = max(1, min(len(sizes), int(most // rows)))
-    chosen = sizes[np.unique(np.linspace(len(sizes) - 1, 0, kept).round().astype(int))] if kept > 1 else sizes[-1:]
+    chosen = (
+        sizes[np.unique(np.linspace(len(sizes) - 1, 0, kept).round().astype(int))] if kept > 1 else sizes[-1:]
+    )
     return frame[frame["size_bytes"].isin(chosen)].iloc[:most]
 
 
@@ -99,7 +133,19 @@ def _numeric(column: pd.Series) -> bool:
 def _axis(axis: str, value: object) -> str:
     if missing(value):
         return "–"
-    if axis in ("source", "destination", "via", "device", "source_rank", "destination_rank", "ranks", "nodes", "pairs", "root", "window"):
+    if axis in (
+        "source",
+        "destination",
+        "via",
+        "device",
+        "source_rank",
+        "destination_rank",
+        "ranks",
+        "nodes",
+        "pairs",
+        "root",
+        "window",
+    ):
         return str(int(value))  # type: ignore[call-overload]
     if axis in ("peer_access", "gpudirect"):
         return "on" if value else "off"
@@ -111,19 +157,27 @@ def _axis(axis: str, value: object) -> str:
 
 
 def _measured(frame: pd.DataFrame, measure: Measure) -> list[list[str]]:
-    value, low, high = (frame[c] for c in (measure.column, measure.companion("low"), measure.companion("high")))
+    value, low, high = (
+        frame[c] for c in (measure.column, measure.companion("low"), measure.companion("high"))
+    )
     cells = list(zip(value, low, high, strict=True))
-    return [[measure.text(v, a, b) for v, a, b in cells], [q.interval(a, b, v, measure.units) or "–" for v, a, b in cells]]
+    return [
+        [measure.text(v, a, b) for v, a, b in cells],
+        [q.interval(a, b, v, measure.units) or "–" for v, a, b in cells],
+    ]
 
 
 def _spread(frame: pd.DataFrame) -> list[str]:
     several = frame["runs"] > 1
-    return [f"{q.number(1e6 * a)}–{q.number(1e6 * b)}{q.NO_BREAK}µs" if more else "–"
-            for a, b, more in zip(frame["time_run_min_s"], frame["time_run_max_s"], several, strict=True)]  # fmt: skip
+    return [
+        f"{q.number(1e6 * a)}–{q.number(1e6 * b)}{q.NO_BREAK}µs" if more else "–"
+        for a, b, more in zip(frame["time_run_min_s"], frame["time_run_max_s"], several, strict=True)
+    ]
 
 
 def device_rows(devices: Sequence[dict[str, object]]) -> list[dict[str, str]]:
     """What the topology says of each device, in words."""
+
     def amount(value: object) -> str:
         return q.size(float(value)) if value else "–"  # type: ignore[arg-type]
 
@@ -135,13 +189,27 @@ def device_rows(devices: Sequence[dict[str, object]]) -> list[dict[str, str]]:
         return f"gen {generation}" + (f" ×{width}" if width else "") if generation else "–"
 
     def nvlinks(device: dict[str, object]) -> str:
-        return f"{device['nvlink_count']} × {rate(device.get('nvlink_rate_bytes_per_s'))}" if device.get("nvlink_count") else "–"
+        return (
+            f"{device['nvlink_count']} × {rate(device.get('nvlink_rate_bytes_per_s'))}"
+            if device.get("nvlink_count")
+            else "–"
+        )
 
-    return [{
-        "device": str(d["device"]), "name": str(d["name"]), "NUMA node": _or_dash(d.get("numa_node")), "CPUs": _or_dash(d.get("cpu_affinity")),
-        "memory": amount(d.get("memory_bytes")), "memory bandwidth": rate(d.get("memory_bandwidth_bytes_per_s")), "PCIe": pcie(d),
-        "host link limit": rate(d.get("host_link_limit_bytes_per_s")), "NVLinks": nvlinks(d), "egress limit": rate(d.get("egress_limit_bytes_per_s")),
-    } for d in devices]  # fmt: skip
+    return [
+        {
+            "device": str(d["device"]),
+            "name": str(d["name"]),
+            "NUMA node": _or_dash(d.get("numa_node")),
+            "CPUs": _or_dash(d.get("cpu_affinity")),
+            "memory": amount(d.get("memory_bytes")),
+            "memory bandwidth": rate(d.get("memory_bandwidth_bytes_per_s")),
+            "PCIe": pcie(d),
+            "host link limit": rate(d.get("host_link_limit_bytes_per_s")),
+            "NVLinks": nvlinks(d),
+            "egress limit": rate(d.get("egress_limit_bytes_per_s")),
+        }
+        for d in devices
+    ]
 
 
 def _or_dash(value: object) -> str:
