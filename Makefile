@@ -61,7 +61,7 @@ lint: setup ## Checks the style of Python, C++ and rules
 	@tests/lint
 
 benchmark: build ## Measures the costs of Weft itself: a table, no verdict
-	@tests/benchmarks/run
+	@tests/benchmark
 
 lock: setup ## Resolves envs/*.in anew into the locked envs/*.txt
 	@envs/lock
