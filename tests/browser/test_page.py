@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,30 +81,43 @@ def test_complaints_and_requests_would_be_noticed(tab: Tab, tmp_path: Path) -> N
     assert len(tab.complaints()) >= 2
 
 
+FIGURES = """[...document.querySelectorAll('figure')].map(figure => {
+  const svg = figure.querySelector('svg'), box = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll('text')].map(e => [e.textContent.trim(), e.getBoundingClientRect()])
+    .filter(([words, r]) => words && r.width).map(([words, r]) => [words, r.left, r.top, r.right, r.bottom]);
+  const marks = [...svg.querySelectorAll('path, text, use')].filter(e => e.getBoundingClientRect().width > 0);
+  return {id: figure.id, box: [box.left, box.top, box.right, box.bottom], texts, marks: marks.length};
+})"""
+
+
 def test_every_figure_can_be_seen(page: Path, tab: Tab) -> None:
-    boxes = tab.run("""[...document.querySelectorAll('figure')].map(f => { const s = f.querySelector('svg').getBoundingClientRect();
-        const marks = [...f.querySelectorAll('svg path, svg text, svg use')].filter(e => e.getBoundingClientRect().width > 0).length;
-        return [f.id, s.width, s.height, marks]; })""")
-    assert len(boxes) > 10
-    for name, width, height, marks in boxes:
-        assert width > 200 and height > 50 and marks > 5, name
+    figures = tab.run(FIGURES)
+    assert len(figures) > 10
+    for figure in figures:
+        left, top, right, bottom = figure["box"]
+        assert right - left > 200 and bottom - top > 50 and figure["marks"] > 5, figure["id"]
 
 
 def test_no_text_of_a_figure_is_cut_off(page: Path, tab: Tab) -> None:
-    cut = tab.run("""[...document.querySelectorAll('figure svg')].flatMap(s => { const b = s.getBoundingClientRect();
-        return [...s.querySelectorAll('text')].filter(t => { const r = t.getBoundingClientRect();
-            return r.left < b.left - 2 || r.right > b.right + 2 || r.top < b.top - 2 || r.bottom > b.bottom + 2; })
-            .map(t => s.closest('figure').id + ': ' + t.textContent); })""")
+    cut = [
+        f"{figure['id']}: {words}"
+        for figure in tab.run(FIGURES)
+        for words, *box in figure["texts"]
+        if any(inner < outer - 2 for inner, outer in zip(box[:2], figure["box"][:2], strict=True))
+        or any(inner > outer + 2 for inner, outer in zip(box[2:], figure["box"][2:], strict=True))
+    ]
     assert cut == []
 
 
-def test_labels_of_an_axis_do_not_overlap(page: Path, tab: Tab) -> None:
-    overlaps = tab.run("""[...document.querySelectorAll('figure svg')].flatMap(s => { const t = [...s.querySelectorAll('text')]
-        .map(e => [e.textContent, e.getBoundingClientRect()]).filter(([w, r]) => w.trim() && r.width);
-        const found = []; for (let i = 0; i < t.length; i++) for (let j = i + 1; j < t.length; j++) { const a = t[i][1], b = t[j][1];
-        const w = Math.min(a.right, b.right) - Math.max(a.left, b.left), h = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-        if (w > 3 && h > 5) found.push(s.closest('figure').id + ': ' + t[i][0] + ' | ' + t[j][0]); } return found; })""")
-    assert overlaps == []
+def test_texts_of_a_figure_do_not_overlap(page: Path, tab: Tab) -> None:
+    overlapping = [
+        f"{figure['id']}: {first[0]} | {second[0]}"
+        for figure in tab.run(FIGURES)
+        for first, second in itertools.combinations(figure["texts"], 2)
+        if min(first[3], second[3]) - max(first[1], second[1]) > 3
+        and min(first[4], second[4]) - max(first[2], second[2]) > 5
+    ]
+    assert overlapping == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -165,7 +179,10 @@ def test_it_reads_without_javascript(page: Path, tab: Tab) -> None:
 
 def test_print_shows_what_was_folded(page: Path, tab: Tab) -> None:
     closed = "[...document.querySelectorAll('details:not([open]) tbody tr, details:not([open]) dl')]"
-    seen = f"{closed}.filter(e => e.checkVisibility({{contentVisibilityAuto: true}}) && e.getBoundingClientRect().height > 0).length"
+    seen = (
+        f"{closed}.filter(e => e.checkVisibility({{contentVisibilityAuto: true}}) && "
+        f"e.getBoundingClientRect().height > 0).length"
+    )
     every = tab.run(f"{closed}.length")
     assert every > 0 and tab.run(seen) == 0
     tab.prefer("dark", media="print")

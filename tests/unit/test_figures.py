@@ -350,9 +350,7 @@ def test_labels_say_axes_in_words_and_order() -> None:
         "unidirectional, peer access on",
         "unidirectional, peer access off",
     ]
-    assert (
-        list(label(frame, ["direction", "peer_access"]).cat.categories)[0] == "unidirectional, peer access on"
-    )
+    assert label(frame, ["direction", "peer_access"]).cat.categories[0] == "unidirectional, peer access on"
     assert rank("placement", "device") < rank("placement", "pinned")
 
 

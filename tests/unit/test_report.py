@@ -79,7 +79,10 @@ def report(folder: Path, paths: list[Path], config: str | None = None) -> tuple[
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("report")
-    config = "campaign:\n  sampling: {precision: 0.02}\nskipped:\n- {experiment: collective_nccl, sweep: all, reason: no CUDA here}\n"
+    config = (
+        "campaign:\n  sampling: {precision: 0.02}\nskipped:\n- {experiment: collective_nccl, "
+        "sweep: all, reason: no CUDA here}\n"
+    )
     return report(folder, synthetic.write_synthetic(folder / "records", 6000, device_states=False), config)
 
 

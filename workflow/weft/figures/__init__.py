@@ -1,4 +1,6 @@
-"""Figures: a module a subject, all entered in one registry. Adding one is adding one function under `draws`."""
+"""Figures: a module a subject, all entered in one registry. Adding one is adding one function under
+`draws`.
+"""
 
 from weft.figures import (
     collective_ratios,

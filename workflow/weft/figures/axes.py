@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -46,6 +47,7 @@ NAMES = {
     "destination_rank": "destination rank",
     "element_bytes": "element size",
 }
+INDICES = ("source_rank", "destination_rank", "via", "device", "root", "window", "source", "destination")
 SWITCHES = {"peer_access": "peer access", "gpudirect": "GPUDirect"}
 PLACES = {"in_place": ("out of place", "in place")}
 _VALUE_ORDER = (
@@ -73,37 +75,29 @@ _CLASS_ORDER = ("X", "NV", "PIX", "PXB", "PHB", "NODE", "SYS")
 
 def missing(value: object) -> bool:
     """Whether a cell of a frame is null."""
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 def say(axis: str, value: object) -> str:
     """A value of an axis in words: ('peer_access', 1) -> 'peer access on'."""
     if missing(value):
         return {"via": "direct"}.get(axis, "")
-    if axis == "chunk":
-        return {"none": "whole", "auto": "best chunk"}.get(
-            str(value)
-        ) or f"chunks of {q.size(float(str(value)))}"
     if axis in SWITCHES:
-        return f"{SWITCHES[axis]} {'on' if value else 'off'}"
-    if axis in PLACES:
-        return PLACES[axis][bool(value)]
-    if axis.endswith("_bytes"):
-        return q.size(float(value))  # type: ignore[arg-type]
-    if axis in ("ranks", "nodes", "pairs"):
-        return q.plural(int(value), axis[:-1])  # type: ignore[call-overload]
-    if axis in (
-        "source_rank",
-        "destination_rank",
-        "via",
-        "device",
-        "root",
-        "window",
-        "source",
-        "destination",
-    ):
-        return f"{NAMES.get(axis, axis)} {int(value)}"  # type: ignore[call-overload]
-    return WORDS.get(str(value), str(value).replace("_", " "))
+        words = f"{SWITCHES[axis]} {'on' if value else 'off'}"
+    elif axis in PLACES:
+        words = PLACES[axis][bool(value)]
+    elif axis == "chunk":
+        named = {"none": "whole", "auto": "best chunk"}.get(str(value))
+        words = named or f"chunks of {q.size(float(str(value)))}"
+    elif axis.endswith("_bytes"):
+        words = q.size(float(value))  # type: ignore[arg-type]
+    elif axis in ("ranks", "nodes", "pairs"):
+        words = q.plural(int(value), axis[:-1])  # type: ignore[call-overload]
+    elif axis in INDICES:
+        words = f"{NAMES.get(axis, axis)} {int(value)}"  # type: ignore[call-overload]
+    else:
+        words = WORDS.get(str(value), str(value).replace("_", " "))
+    return words
 
 
 def varying(frame: pd.DataFrame, axes: Iterable[str]) -> list[str]:
@@ -118,7 +112,9 @@ def describe(frame: pd.DataFrame, axes: Iterable[str]) -> list[str]:
 
 
 def label(frame: pd.DataFrame, axes: Sequence[str]) -> pd.Series:
-    """One text a row: the values of several axes in words, joined by commas. Categorical, in the order of rank."""
+    """One text a row: the values of several axes in words, joined by commas. Categorical, in the order of
+    rank.
+    """
     if not axes or frame.empty:
         return pd.Series(pd.Categorical([""] * len(frame)), index=frame.index)
     codes = frame.groupby(list(axes), observed=True, dropna=False, sort=False).ngroup().to_numpy()
@@ -131,7 +127,9 @@ def label(frame: pd.DataFrame, axes: Sequence[str]) -> pd.Series:
 
 
 def rank(axis: str, value: object) -> tuple[int, float, str]:
-    """Sorts the values of an axis as people list them: on before off, one way before both, small before large."""
+    """Sorts the values of an axis as people list them: on before off, one way before both, small before
+    large.
+    """
     if missing(value):
         return 0, 0, ""
     if axis == "link_class":
@@ -160,7 +158,9 @@ def class_colours(classes: Iterable[str]) -> dict[str, str]:
 
 
 def shaped_by(frame: pd.DataFrame, sampling: dict[str, object], axes: Sequence[str] = ()) -> tuple[str, ...]:
-    """What shaped a figure: sizes, axes held constant, repeats, samples, confidence and the precision asked for."""
+    """What shaped a figure: sizes, axes held constant, repeats, samples, confidence and the precision
+    asked for.
+    """
     parts = []
     if "size_bytes" in frame and len(frame):
         low, high = frame["size_bytes"].min(), frame["size_bytes"].max()

@@ -1,4 +1,6 @@
-"""Collectives: bus bandwidth and time against size, against the number of participants, in place against out of place."""
+"""Collectives: bus bandwidth and time against size, against the number of participants, in place against
+out of place.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ LEAST_ALIGNED = 16
 
 
 def load(dataset: Dataset) -> pd.DataFrame:
-    """Configurations of all collectives with columns collective (in words), alignment (bytes, or NaN) and octave.
+    """Configurations of all collectives with columns collective (in words), alignment (bytes, or NaN) and
+    octave.
 
     octave: log2 of the size rounded, because aligned and unaligned counts give sizes that differ a little.
     """
@@ -53,7 +56,9 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Out of place where both were measured; aligned counts where there are both and enough of them for a curve."""
+    """Out of place where both were measured; aligned counts where there are both and enough of them for a
+    curve.
+    """
     groups = [frame["library"], frame["collective"]]
     out = (frame["in_place"] == 0).groupby(groups).transform("any")
     frame = frame[~out | (frame["in_place"] == 0)]
@@ -65,7 +70,9 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 @draws("collective")
 def against_size(dataset: Dataset) -> Iterator[Figure]:
-    """Bus bandwidth and time against size: a panel an operation, a line a number of participants; a figure a library."""
+    """Bus bandwidth and time against size: a panel an operation, a line a number of participants; a figure
+    a library.
+    """
     everything = load(dataset)
     if everything.empty:
         return
@@ -186,13 +193,17 @@ def _participants_caption(points: pd.DataFrame, size: str) -> str:
         ratio = (both["unaligned"] / both["aligned"]).dropna()
         if len(ratio):
             return (
-                f"At {size}, unaligned blocks reach a median of {q.percent(ratio.median())} of the bus bandwidth of aligned ones; "
-                f"the lowest is {ratio.idxmin()[0]} on {say('ranks', ratio.idxmin()[2])} with {q.percent(ratio.min())}."
+                f"At {size}, unaligned blocks reach a median of {q.percent(ratio.median())} of the bus "
+                f"bandwidth of aligned ones; "
+                f"the lowest is {ratio.idxmin()[0]} on {say('ranks', ratio.idxmin()[2])} with "
+                f"{q.percent(ratio.min())}."
             )
     best, worst = points.loc[points["value"].idxmax()], points.loc[points["value"].idxmin()]
     return (
-        f"At {size}, bus bandwidth runs from {BUS_BANDWIDTH.text(worst['value'], worst['low'], worst['high'])} ({worst['panel']}, "
-        f"{say('ranks', worst['ranks'])}) to {BUS_BANDWIDTH.text(best['value'], best['low'], best['high'])} ({best['panel']}, "
+        f"At {size}, bus bandwidth runs from "
+        f"{BUS_BANDWIDTH.text(worst['value'], worst['low'], worst['high'])} ({worst['panel']}, "
+        f"{say('ranks', worst['ranks'])}) to "
+        f"{BUS_BANDWIDTH.text(best['value'], best['low'], best['high'])} ({best['panel']}, "
         f"{say('ranks', best['ranks'])})."
     )
 

@@ -1,4 +1,6 @@
-"""Copies between devices: pair matrices, curves against size, and every way of copying at the largest size."""
+"""Copies between devices: pair matrices, curves against size, and every way of copying at the largest
+size.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Where one way overtakes another: sizes between which the order of two curves changes, told by their intervals."""
+"""Where one way overtakes another: sizes between which the order of two curves changes, told by their
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ COLUMNS = [
 
 
 def winners(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
-    """One row a panel, pair of lines and common size: which is faster, or 'undecided' where the intervals overlap.
+    """One row a panel, pair of lines and common size: which is faster, or 'undecided' where the intervals
+    overlap.
 
     points: see pooling.pool. Where a source gives no interval the bare values are compared.
     """
@@ -67,7 +70,9 @@ def crossovers(points: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
 
 
 def of_the_best(points: pd.DataFrame, found: pd.DataFrame, more_is_better: bool) -> pd.DataFrame:
-    """Those crossovers at which the fastest of all lines changes, and both it and its heir lead for two sizes or more."""
+    """Those crossovers at which the fastest of all lines changes, and both it and its heir lead for two
+    sizes or more.
+    """
     if found.empty:
         return found
     order = points.assign(line=points["line"].astype(str), panel=points["panel"].astype(str))

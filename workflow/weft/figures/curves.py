@@ -1,4 +1,6 @@
-"""Curves against size: median, band of the within-run interval, faint marks of the single runs, the limit as a line."""
+"""Curves against size: median, band of the within-run interval, faint marks of the single runs, the limit
+as a line.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)))
 class Curves:
     """What draw needs: columns panel, line and the x axis in both frames.
 
-    points: one row a panel, line and x, from pool; marks: one row a run; colours: line -> colour; dashes: line -> dash.
+    points: one row a panel, line and x, from pool; marks: one row a run; colours: line -> colour; dashes:
+    line -> dash.
     """
 
     points: pd.DataFrame
@@ -123,7 +126,9 @@ def _same_scale(points: pd.DataFrame) -> bool:
 
 
 def _drawn_limits(points: pd.DataFrame) -> dict[object, list[tuple[float, str]]]:
-    """Panel -> limits worth a line: (bytes/s, the lines it holds for); those beyond three times the data are left out."""
+    """Panel -> limits worth a line: (bytes/s, the lines it holds for); those beyond three times the data
+    are left out.
+    """
     found: dict[object, list[tuple[float, str]]] = {}
     if "limit" not in points:
         return found

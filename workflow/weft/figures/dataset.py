@@ -151,7 +151,9 @@ class Dataset:
         return self._configurations[benchmark]
 
     def outline(self, benchmark: str) -> pd.DataFrame:
-        """The few columns of the configurations that comparisons over all benchmarks need; kept when others are let go."""
+        """The few columns of the configurations that comparisons over all benchmarks need; kept when
+        others are let go.
+        """
         if benchmark not in self._outlines:
             self.configurations(benchmark)
         return self._outlines[benchmark]
@@ -172,9 +174,12 @@ def _frame(table: pa.Table) -> pd.DataFrame:
 def combine(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a configuration: median of the run medians, its interval and the spread between runs.
 
-    Columns: the axes; runs (how many), time_s, time_low_s and time_high_s (median over runs of the ends of the
-    within-run interval), time_run_min_s and time_run_max_s (least and greatest run median); per rate r likewise r,
-    r_low, r_high, r_run_min, r_run_max; efficiency; of the first run: samples, limit and what else CARRIED names.
+    Columns: the axes; runs (how many), time_s, time_low_s and time_high_s (median over runs of the ends
+    of the
+    within-run interval), time_run_min_s and time_run_max_s (least and greatest run median); per rate r
+    likewise r,
+    r_low, r_high, r_run_min, r_run_max; efficiency; of the first run: samples, limit and what else
+    CARRIED names.
     """
     axes = [name for name in AXES if name in runs]
     carried = [name for name in CARRIED if name in runs and name not in axes]

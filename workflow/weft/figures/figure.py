@@ -14,9 +14,12 @@ from weft.figures.dataset import Dataset
 class Figure:
     """One drawn figure and all that the page says about it.
 
-    key: names its files and prefixes its ids; subject: the section it stands in; caption: one sentence saying what is
-    seen, with numbers; shaped: the values that shaped it; measurements: rows of the table that it shows; left_out: what
-    was not drawn, each with why; data: the numbers drawn, as its CSV; svg: see style.svg; wide: may exceed the text.
+    key: names its files and prefixes its ids; subject: the section it stands in; caption: one sentence
+    saying what is
+    seen, with numbers; shaped: the values that shaped it; measurements: rows of the table that it shows;
+    left_out: what
+    was not drawn, each with why; data: the numbers drawn, as its CSV; svg: see style.svg; wide: may
+    exceed the text.
     """
 
     key: str

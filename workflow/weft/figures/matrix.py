@@ -59,7 +59,9 @@ def panel(
     below: str | None,
     as_percent: bool = False,
 ) -> Panel:
-    """A panel of the frame's rows; labels: endpoints in the order of rows and columns; below: column of small print."""
+    """A panel of the frame's rows; labels: endpoints in the order of rows and columns; below: column of
+    small print.
+    """
     index = {endpoint: i for i, endpoint in enumerate(labels)}
     n = len(labels)
     values, texts, small = np.full((n, n), np.nan), np.full((n, n), "", object), np.full((n, n), "", object)
@@ -101,8 +103,6 @@ def draw(
     columns = min(len(panels), max(1, int(9.6 // (side + 0.75))))
     rows = -(-len(panels) // columns)
     left, gap_x, top, gap_y, bottom = 0.5, 0.62, 0.3, 0.86, 1.0
-    if columns * side + (columns - 1) * gap_x < 2.6:
-        columns, rows = columns, rows
     width = max(left + columns * side + (columns - 1) * gap_x + 0.15, 3.4)
     height = top + rows * side + (rows - 1) * gap_y + bottom
     canvas = Canvas(figsize=(width, height))

@@ -1,4 +1,6 @@
-"""What is plotted: bandwidth, bus bandwidth, time or message rate, with its unit chosen for a whole figure."""
+"""What is plotted: bandwidth, bus bandwidth, time or message rate, with its unit chosen for a whole
+figure.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Measure:
         return f"{self.column}_{which}"
 
     def unit(self, values: pd.Series | np.ndarray) -> tuple[float, str]:
-        """Scale and name of the unit in which the values' median lies between 1 and 1000, so far as there is one."""
+        """Scale and name of the unit in which the values' median lies between 1 and 1000, so far as there
+        is one.
+        """
         finite = np.asarray(values, float)
         finite = finite[np.isfinite(finite) & (finite > 0)]
         middle = float(np.median(finite)) if finite.size else 1.0

@@ -78,13 +78,17 @@ def _caption(points: pd.DataFrame, measure: Measure, what: str, best: pd.DataFra
     at = points["size_bytes"].max() if measure is BANDWIDTH else points["size_bytes"].min()
     here = points[points["size_bytes"] == at].sort_values("value", ascending=not measure.more_is_better)
     first, last = here.iloc[0], here.iloc[-1]
-    text = f"{what} at {q.size(at)} is best with {first['line']}: {measure.text(first['value'], first['low'], first['high'])}"
+    text = (
+        f"{what} at {q.size(at)} is best with {first['line']}: "
+        f"{measure.text(first['value'], first['low'], first['high'])}"
+    )
     if len(here) > 1:
         text += f", and worst with {last['line']}: {measure.text(last['value'], last['low'], last['high'])}"
     if len(best):
         row = best.iloc[-1]
         text += (
-            f"; {row['faster_above']} overtakes {row['faster_below']} between {q.size(row['last_size_below_bytes'])} "
+            f"; {row['faster_above']} overtakes {row['faster_below']} between "
+            f"{q.size(row['last_size_below_bytes'])} "
             f"and {q.size(row['first_size_above_bytes'])}"
         )
     return text + "."
@@ -137,7 +141,8 @@ def rank_matrices(dataset: Dataset) -> Iterator[Figure]:
             "message",
             ("source_rank", "destination_rank"),
             measure,
-            f"{what} ({say('placement', frame['placement'].iloc[0])}, {say('gpudirect', frame['gpudirect'].iloc[0])})"
+            f"{what} ({say('placement', frame['placement'].iloc[0])}, "
+            f"{say('gpudirect', frame['gpudirect'].iloc[0])})"
             if len(frame)
             else what,
             (ranks, []),

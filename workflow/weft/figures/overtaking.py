@@ -36,8 +36,10 @@ def message_crossovers(dataset: Dataset) -> Iterator[Figure]:
         key = f"{benchmark.replace('.', '_')}_crossovers"
         pairs = decided.groupby(["first", "second"], sort=False).ngroups
         caption = (
-            f"Among {q.plural(pairs, 'pair')} of transports the order changes {q.count(len(found))} times between {q.size(decided['size_bytes'].min())} and "
-            f"{q.size(decided['size_bytes'].max())}; {q.percent((decided['faster'] == 'undecided').mean())} of the comparisons are undecided."
+            f"Among {q.plural(pairs, 'pair')} of transports the order changes {q.count(len(found))} "
+            f"times between {q.size(decided['size_bytes'].min())} and "
+            f"{q.size(decided['size_bytes'].max())}; "
+            f"{q.percent((decided['faster'] == 'undecided').mean())} of the comparisons are undecided."
         )
         note = (
             "points: sizes at which one is faster, its interval apart from the other's"
@@ -58,7 +60,9 @@ def message_crossovers(dataset: Dataset) -> Iterator[Figure]:
 
 
 def _tiles(decided: pd.DataFrame) -> Canvas:
-    """A row a pair of transports, a tile a size: colour and pattern of the faster one, empty where undecided."""
+    """A row a pair of transports, a tile a size: colour and pattern of the faster one, empty where
+    undecided.
+    """
     pairs = list(decided.groupby(["first", "second"], sort=False).groups)
     sizes = sorted(decided["size_bytes"].unique())
     lines = [n for n in TRANSPORTS if n in {*decided["first"], *decided["second"]}]

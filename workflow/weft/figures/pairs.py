@@ -104,7 +104,8 @@ def _matrix_figure(
     off = shown[shown[pair[0]] != shown[pair[1]]]
     best, worst = (off.loc[off[measure.column].agg(how)] for how in ("idxmax", "idxmin"))
     caption = (
-        f"{what} of {q.size(here['size_bytes'].iloc[0])} over {q.plural(off.drop_duplicates(list(pair)).shape[0], 'pair')} "
+        f"{what} of {q.size(here['size_bytes'].iloc[0])} over "
+        f"{q.plural(off.drop_duplicates(list(pair)).shape[0], 'pair')} "
         f"reaches from {_cell(worst, measure)} ({_where(worst, pair, split)}) to {_cell(best, measure)} "
         f"({_where(best, pair, split)})."
     )
@@ -200,8 +201,10 @@ def efficiency_matrix(
     shown = here[panel_of.isin(named)]
     low = shown.loc[shown["efficiency"].idxmin()]
     caption = (
-        f"At {q.size(sizes[0])} the pairs reach a median of {q.percent(shown['efficiency'].median())} of their limits; "
-        f"the furthest from it is {_where(low, ('source', 'destination'), split)} with {q.percent(low['efficiency'])}."
+        f"At {q.size(sizes[0])} the pairs reach a median of {q.percent(shown['efficiency'].median())} "
+        f"of their limits; "
+        f"the furthest from it is {_where(low, ('source', 'destination'), split)} with "
+        f"{q.percent(low['efficiency'])}."
     )
     canvas = matrix.draw(
         [matrix.Panel(p.title, p.values * 100, p.texts, p.below) for p in panels],

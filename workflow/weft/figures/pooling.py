@@ -1,4 +1,6 @@
-"""From configurations to points of a figure: medians over what shares a line, and as many single runs as can be drawn."""
+"""From configurations to points of a figure: medians over what shares a line, and as many single runs as
+can be drawn.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ MARKS = 5000  # of a figure: with more points than this has room for, fewer each
 def pool(frame: pd.DataFrame, by: Sequence[str], measure: Measure) -> pd.DataFrame:
     """Combined configurations (see dataset.combine) that share the columns `by`, as one point each.
 
-    value, low and high: medians over the configurations of the value and of its within-run interval; min and max: of
+    value, low and high: medians over the configurations of the value and of its within-run interval; min
+    and max: of
     all runs; configurations, runs, limit, efficiency.
     """
     low, high = (measure.companion(w) for w in ("low", "high"))
@@ -39,7 +42,9 @@ def pool(frame: pd.DataFrame, by: Sequence[str], measure: Measure) -> pd.DataFra
 
 
 def thin(runs: pd.DataFrame, by: Sequence[str], column: str) -> pd.DataFrame:
-    """At most MARKS_PER_POINT rows of each group, fewer where there are many groups: least, greatest, and ranks between."""
+    """At most MARKS_PER_POINT rows of each group, fewer where there are many groups: least, greatest, and
+    ranks between.
+    """
     if runs.empty:
         return runs
     group = runs.groupby(list(by), observed=True, dropna=False, sort=True).ngroup().to_numpy()

@@ -1,4 +1,6 @@
-"""Numbers as people read them: sizes, rates and times with units, never more digits than the interval supports."""
+"""Numbers as people read them: sizes, rates and times with units, never more digits than the interval
+supports.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def quantity(
 def interval(
     low: float | None, high: float | None, value: float, units: tuple[tuple[float, str], ...]
 ) -> str:
-    """[low, high] in the unit of value, one digit more than the value itself; empty where there is no interval."""
+    """[low, high] in the unit of value, one digit more than the value itself; empty where there is no
+    interval.
+    """
     if not (is_number(low) and is_number(high) and is_number(value)):
         return ""
     scale, _ = _scaled(value, units)

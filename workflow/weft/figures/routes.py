@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Canvas
 
 from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
@@ -20,7 +21,9 @@ WAYS = ("direct", "via another device, whole", "via another device, in chunks")
 
 
 def routes(dataset: Dataset) -> pd.DataFrame:
-    """Configurations of p2p.route with a column way, one of WAYS; chunk_bytes is the chunk used, NaN for whole."""
+    """Configurations of p2p.route with a column way, one of WAYS; chunk_bytes is the chunk used, NaN for
+    whole.
+    """
     frame = dataset.configurations("p2p.route")
     chunk = (
         frame["chunk"].astype(object).fillna("none").astype(str)
@@ -104,8 +107,6 @@ def best_chunks(dataset: Dataset) -> Iterator[Figure]:
     if frame["size_bytes"].nunique() < 2:
         return
     table = frame.groupby("size_bytes")["chunk_bytes"].agg([lower_median, "min", "max", "size"]).reset_index()
-    from matplotlib.figure import Figure as Canvas
-
     canvas = Canvas(figsize=(5.2, 2.5))
     ax = canvas.add_axes((0.75 / 5.2, 0.46 / 2.5, 4.3 / 5.2, 1.9 / 2.5))
     marks = pooling.thin(frame[["size_bytes", "chunk_bytes"]], ["size_bytes"], "chunk_bytes")
@@ -123,7 +124,10 @@ def best_chunks(dataset: Dataset) -> Iterator[Figure]:
     ax.set_xlabel("size")
     ax.set_ylabel("best chunk")
     last = table.iloc[-1]
-    caption = f"The best chunk at {q.size(last['size_bytes'])} is {q.size(last['lower_median'])} (median of {q.plural(int(last['size']), 'route')})."
+    caption = (
+        f"The best chunk at {q.size(last['size_bytes'])} is {q.size(last['lower_median'])} "
+        f"(median of {q.plural(int(last['size']), 'route')})."
+    )
     yield Figure(
         "p2p_route_chunks",
         "route",

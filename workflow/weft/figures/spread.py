@@ -26,7 +26,9 @@ def name_of(benchmark: str) -> str:
 
 @draws("efficiency")
 def efficiency(dataset: Dataset) -> Iterator[Figure]:
-    """Bandwidth over limit at sizes of 1 MiB and more (the largest where none is), by benchmark and link class."""
+    """Bandwidth over limit at sizes of 1 MiB and more (the largest where none is), by benchmark and link
+    class.
+    """
     parts = []
     for benchmark in dataset.benchmarks():
         frame = dataset.outline(benchmark)
@@ -51,7 +53,8 @@ def efficiency(dataset: Dataset) -> Iterator[Figure]:
     low = summary.loc[summary["50%"].idxmin()]
     high = summary.loc[summary["50%"].idxmax()]
     caption = (
-        f"At 1 MiB and more, {high['group'].replace('  ', ' ')} reaches the highest share of its limit, {q.percent(high['50%'])} in the median; "
+        f"At 1 MiB and more, {high['group'].replace('  ', ' ')} reaches the highest share of its limit, "
+        f"{q.percent(high['50%'])} in the median; "
         f"{low['group'].replace('  ', ' ')} the lowest, {q.percent(low['50%'])}."
     )
     over = int((frame["efficiency"] > 1.0).sum())

@@ -29,7 +29,9 @@ def ways(
     axes: Sequence[str],
     colour_axis: str = "link_class",
 ) -> Iterator[Figure]:
-    """The way each combination of axes performs at its largest size, sorted, with limits; nothing if there is only one."""
+    """The way each combination of axes performs at its largest size, sorted, with limits; nothing if there
+    is only one.
+    """
     if measure.column not in frame or frame.empty:
         return
     if {"source", "destination"} <= set(frame):

@@ -95,7 +95,9 @@ def palette(dark: bool) -> dict[str, str]:
 
 
 def css_variables() -> str:
-    """The palette of both themes as CSS: light by default, dark by preference or by data-theme on the root."""
+    """The palette of both themes as CSS: light by default, dark by preference or by data-theme on the
+    root.
+    """
 
     def block(dark: bool) -> str:
         return "".join(f"--{name}:{value};" for name, value in palette(dark).items())
@@ -252,7 +254,9 @@ def svg(canvas: Canvas, key: str, description: str) -> str:
 
 
 def _classes(root: ET.Element) -> None:
-    """Replace repeated styles by classes named after their content: the same name means the same in every figure."""
+    """Replace repeated styles by classes named after their content: the same name means the same in every
+    figure.
+    """
     rules = {}
     for element in root.iter():
         declared = element.attrib.pop("style", None)

@@ -1,4 +1,6 @@
-"""Figures against size: which axis gives the lines their colour, which the panels, and what has too few sizes."""
+"""Figures against size: which axis gives the lines their colour, which the panels, and what has too few
+sizes.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from weft.figures.measures import Measure
 def curve_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Configurations fit for curves against size, and what was left out with why.
 
-    Local copies, pairs measured at far fewer sizes than the others of their kind, and lines of fewer than three sizes.
+    Local copies, pairs measured at far fewer sizes than the others of their kind, and lines of fewer than
+    three sizes.
     """
     left = []
     if {"source", "destination"} <= set(frame):
@@ -45,7 +48,8 @@ def curve_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     short = (sizes < 3) | (sizes < 0.8 * most)
     if short.any():
         left.append(
-            f"{q.plural(int(short.sum()), 'configuration')} measured at few sizes only: see the matrices and the table"
+            f"{q.plural(int(short.sum()), 'configuration')} measured at few sizes only: see the "
+            f"matrices and the table"
         )
     return frame[~short], tuple(left)
 
@@ -64,7 +68,9 @@ def by_size(
     limits: bool = True,
     best: bool = True,
 ) -> Iterator[Figure]:
-    """Curves against size. The first axis that varies gives the lines their colour, the others give panels."""
+    """Curves against size. The first axis that varies gives the lines their colour, the others give
+    panels.
+    """
     frame = dataset.configurations(benchmark)
     if measure.column not in frame or frame.empty:
         return

@@ -1,4 +1,6 @@
-"""Topology: devices and links as a graph, the matrix of link classes with limits, and NIC and NUMA affinity."""
+"""Topology: devices and links as a graph, the matrix of link classes with limits, and NIC and NUMA
+affinity.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def systems(dataset: Dataset) -> Iterator[tuple[str, pd.DataFrame]]:
 
 @draws("topology")
 def graph(dataset: Dataset) -> Iterator[Figure]:
-    """Devices on a circle, a line a pair, thicker for more links; only what is nearer than SYS where that tells more."""
+    """Devices on a circle, a line a pair, thicker for more links; only what is nearer than SYS where that
+    tells more.
+    """
     for name, links in systems(dataset):
         devices = sorted({*links["source"], *links["destination"]})
         if len(devices) < 2 or len(devices) > MOST_DRAWN:

@@ -1,4 +1,6 @@
-"""Transports of messages: where the buffer lives and whether GPUDirect is on; their names, colours and rows."""
+"""Transports of messages: where the buffer lives and whether GPUDirect is on; their names, colours and
+rows.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ DASHES = {name: curves.DASHES[1] for name in TRANSPORTS if name.endswith("off")}
 def load(
     dataset: Dataset, benchmark: str, measure: Measure
 ) -> tuple[pd.DataFrame, list[str], tuple[str, ...]]:
-    """Configurations with columns line (the transport) and panel, the axes of the panels, and what was left out."""
+    """Configurations with columns line (the transport) and panel, the axes of the panels, and what was
+    left out.
+    """
     frame = dataset.configurations(benchmark)
     if measure.column not in frame:
         return frame.iloc[:0], [], ()

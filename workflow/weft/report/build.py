@@ -30,8 +30,10 @@ def build_report(
 ) -> None:
     """Write the page to output and <key>.svg and <key>.csv of every figure into the folder figures.
 
-    table, problems: see weft.table; config: resolved configuration, shown as it is; title: by default the system and
-    campaign. The page appears whole or not at all. Raises BadInput if an input cannot be read or an output written.
+    table, problems: see weft.table; config: resolved configuration, shown as it is; title: by default the
+    system and
+    campaign. The page appears whole or not at all. Raises BadInput if an input cannot be read or an
+    output written.
     """
     found = _problems(problems)
     resolved = _text(config) if config else ""

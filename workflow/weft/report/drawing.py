@@ -11,7 +11,9 @@ from weft.report.tables import SUBJECTS, SubjectTable, subject_table
 
 @dataclass
 class Drawn:
-    """What the page says of one subject: figures, each with its CSV text; key numbers; the table, if there is one."""
+    """What the page says of one subject: figures, each with its CSV text; key numbers; the table, if there
+    is one.
+    """
 
     subject: str
     figures: list[tuple[Figure, str]]

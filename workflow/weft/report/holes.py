@@ -43,7 +43,9 @@ class Unconverged:
 
 
 def holes(dataset: Dataset) -> tuple[list[Hole], int]:
-    """Holes grouped by outcome, benchmark and reason: the worst outcomes first; and how many groups there are in all."""
+    """Holes grouped by outcome, benchmark and reason: the worst outcomes first; and how many groups there
+    are in all.
+    """
     columns = ["outcome", "benchmark", "reason", "file", "line", "size_bytes", *_WHERE]
     table = dataset.table(columns, pc.field("outcome") != "measured")
     if not len(table):

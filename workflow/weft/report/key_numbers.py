@@ -158,7 +158,7 @@ def _host(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
             yield _line("host", say("direction", direction).capitalize(), best, BANDWIDTH, way)
 
 
-def _route(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
+def _route(dataset: Dataset, _benchmark: str) -> Iterator[KeyNumber]:
     frame = routes(dataset)
     frame = frame[frame["way"] != WAYS[0]]
     frame = (

@@ -129,7 +129,8 @@ def backend_note(dataset: Dataset) -> str:
     found = dataset.metadata.get("environments", [])
     if any(e.get("device_backend") == "host" for e in found):
         return (
-            "Host backend: a device is an arena of host memory with a worker thread of its own. These numbers measure this machine's "
+            "Host backend: a device is an arena of host memory with a worker thread of its own. These "
+            "numbers measure this machine's "
             "memory system and MPI between its processes; they say nothing of GPUs."
         )
     return ""

@@ -99,13 +99,15 @@ def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
     numeric += [True] * (len(header) - len(numeric))
     shared = describe(frame, [a for a in AXES if a not in _UNPRINTED and a != "benchmark"])
     left = (
-        f" {q.count(len(frame))} of {q.count(total)} configurations, spread over sizes; all are in table.parquet."
+        f" {q.count(len(frame))} of {q.count(total)} configurations, spread over sizes; all are in "
+        f"table.parquet."
         if len(frame) < total
         else f" {q.plural(total, 'configuration')}."
     )
     note = (f"The same for all rows: {', '.join(shared)}." if shared else "") + left
     return SubjectTable(
-        "Median, its interval within a run, and least and greatest median of the runs where there are several",
+        "Median, its interval within a run, and least and greatest median of the runs where there are "
+        "several",
         tuple(header),
         tuple(zip(*columns, strict=True)),
         tuple(numeric),
