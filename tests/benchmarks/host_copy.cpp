@@ -5,12 +5,10 @@
 #include <cstring>
 #include <future>
 #include <iostream>
-#include <string>
 #include <vector>
 
+#include "comparison.hpp"
 #include "core/cores.hpp"
-#include "core/json.hpp"
-#include "core/statistics.hpp"
 #include "p2p/transfer.hpp"
 
 using namespace weft;
@@ -38,11 +36,6 @@ double plain_s(const Transfer& transfer, std::size_t size_bytes, std::size_t ope
       .get();
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return median(values);
-}
-
 Json compare(std::size_t size_bytes) {
   Transfer transfer(0, 1, size_bytes);
   transfer.reset(size_bytes);
@@ -50,28 +43,16 @@ Json compare(std::size_t size_bytes) {
   Stream stream(0);
   const std::vector<Lane> lanes{transfer.lane(stream, "copy_engine", size_bytes)};
   const auto operations = static_cast<std::size_t>(std::max(1.0, round_s / plain_s(transfer, size_bytes, 1)));
-  std::vector<double> plain, p2p, ratio;
-  for (int round = 0; round < rounds; ++round) {
-    plain.push_back(plain_s(transfer, size_bytes, operations) / static_cast<double>(operations));
-    p2p.push_back(time_lanes(lanes, operations) / static_cast<double>(operations));
-    ratio.push_back(plain.back() / p2p.back());
-  }
-  const auto rate = [&](const std::vector<double>& times_s) {
-    return static_cast<double>(size_bytes) / median_of(times_s);
-  };
-  return Json::object({{"benchmark", "host_copy"},
-                       {"size_bytes", size_bytes},
-                       {"rounds", rounds},
-                       {"plain_bytes_per_s", rate(plain)},
-                       {"p2p_bytes_per_s", rate(p2p)},
-                       {"ratio", median_of(ratio)}});
+  const auto each = static_cast<double>(operations);
+  const Comparison comparison = compare_in_turn(
+      rounds, [&] { return plain_s(transfer, size_bytes, operations) / each; },
+      [&] { return time_lanes(lanes, operations) / each; });
+  return Json::object({{"benchmark", "host_copy"}, {"size_bytes", size_bytes}}).merge(comparison.json());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::string> sizes(argv + 1, argv + argc);
-  if (sizes.empty()) sizes = {std::to_string(64 << 20)};
-  for (const std::string& size : sizes)
-    std::cout << compare(std::stoull(size)).dump() << std::endl;
+  for (const std::size_t size_bytes : numbers(argc, argv, 64 << 20))
+    std::cout << compare(size_bytes).dump() << std::endl;
 }

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <string>
-#include <vector>
 
-#include "core/json.hpp"
-#include "core/statistics.hpp"
+#include "comparison.hpp"
 #include "pt2pt/ping_pong.hpp"
 
 using namespace weft;
@@ -39,11 +36,6 @@ void bare_ping_pong(const Message& out, const Message& in, bool source, std::siz
   }
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return median(values);
-}
-
 Json compare(World& world, std::size_t size_bytes) {
   const int peer = 1 - world.rank();
   const bool source = world.rank() == 0;
@@ -59,20 +51,9 @@ Json compare(World& world, std::size_t size_bytes) {
   };
   bare_s(100);
   const auto operations = static_cast<std::size_t>(std::max(1.0, round_s / bare_s(100)));
-  std::vector<double> bare, pt2pt, ratio;
-  for (int round = 0; round < rounds; ++round) {
-    // Who goes first alternates, so that a drift of the machine favours neither.
-    if (round % 2 == 0) bare.push_back(bare_s(operations));
-    pt2pt.push_back(pt2pt_s(operations));
-    if (round % 2 == 1) bare.push_back(bare_s(operations));
-    ratio.push_back(pt2pt.back() / bare.back());
-  }
-  return Json::object({{"benchmark", "pingpong"},
-                       {"size_bytes", size_bytes},
-                       {"rounds", rounds},
-                       {"bare_latency_s", median_of(bare) / 2},
-                       {"pt2pt_latency_s", median_of(pt2pt) / 2},
-                       {"ratio", median_of(ratio)}});
+  const Comparison comparison =
+      compare_in_turn(rounds, [&] { return bare_s(operations); }, [&] { return pt2pt_s(operations); });
+  return Json::object({{"benchmark", "pingpong"}, {"size_bytes", size_bytes}}).merge(comparison.json());
 }
 
 }  // namespace
@@ -83,10 +64,8 @@ int main(int argc, char** argv) {
     if (world.leads()) std::cerr << "pingpong needs 2 ranks: mpirun -n 2 pingpong\n";
     return 2;
   }
-  std::vector<std::string> sizes(argv + 1, argv + argc);
-  if (sizes.empty()) sizes = {"8"};
-  for (const std::string& size : sizes) {
-    const Json result = compare(world, std::stoull(size));
+  for (const std::size_t size_bytes : numbers(argc, argv, 8)) {
+    const Json result = compare(world, size_bytes);
     if (world.leads()) std::cout << result.dump() << std::endl;
   }
 }
