@@ -83,6 +83,8 @@ def panel(
 
 def three_digits(value: float) -> str:
     """Three significant digits at most, and no more than two decimals."""
+    if value == 0:
+        return "0"
     if not np.isfinite(value):
         return ""
     return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

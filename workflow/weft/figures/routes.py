@@ -24,7 +24,7 @@ def routes(dataset: Dataset) -> pd.DataFrame:
     """Configurations of p2p.route with a column way, one of WAYS; chunk_bytes is the chunk used, NaN for
     whole.
     """
-    frame = dataset.configurations("p2p.route")
+    frame = _with_direct(dataset, dataset.configurations("p2p.route"))
     chunk = (
         frame["chunk"].astype(object).fillna("none").astype(str)
         if "chunk" in frame
@@ -33,6 +33,26 @@ def routes(dataset: Dataset) -> pd.DataFrame:
     via = frame["via"].notna() if "via" in frame else pd.Series(False, frame.index)
     way = np.where(~via, WAYS[0], np.where(chunk == "none", WAYS[1], WAYS[2]))
     return frame.assign(way=pd.Categorical(way, categories=WAYS))
+
+
+def _with_direct(dataset: Dataset, frame: pd.DataFrame) -> pd.DataFrame:
+    """The routes, and where they bring no direct ones, the copies of the same pairs, sizes and directions.
+
+    With peer access if it was measured, else as the pair can.
+    """
+    if "via" not in frame or frame["via"].isna().any() or "p2p.copy" not in dataset.benchmarks():
+        return frame
+    same = ["source", "destination", "size_bytes", "direction"]
+    copies = dataset.configurations("p2p.copy")
+    if not set(same) <= set(frame) or "peer_access" not in copies:
+        return frame
+    copies = copies[copies["engine"] == "copy_engine"].sort_values(
+        "peer_access", ascending=False, kind="stable"
+    )
+    copies = copies.drop_duplicates(same)
+    wanted = pd.MultiIndex.from_frame(frame[same].astype({"direction": str}))
+    direct = copies[pd.MultiIndex.from_frame(copies[same].astype({"direction": str})).isin(wanted)]
+    return pd.concat([frame, direct], ignore_index=True) if len(direct) else frame
 
 
 @draws("route")

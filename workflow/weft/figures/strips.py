@@ -66,10 +66,12 @@ def ways(
     )
     canvas = strip(shown, marks, measure, colours)
     first, last = points.iloc[0], points.iloc[-1]
+    best, worst = (measure.text(end["value"], end["low"], end["high"]) for end in (first, last))
     caption = (
-        f"{_upper(str(first['way']))} is {'fastest' if measure.more_is_better else 'quickest'} with "
-        f"{measure.text(first['value'], first['low'], first['high'])}; {last['way']} comes last with "
-        f"{measure.text(last['value'], last['low'], last['high'])}."
+        f"All {len(points)} ways come to {best}."
+        if best == worst
+        else f"{_upper(str(first['way']))} is {'fastest' if measure.more_is_better else 'quickest'} with "
+        f"{best}; {last['way']} comes last with {worst}."
     )
     left = (
         ()
