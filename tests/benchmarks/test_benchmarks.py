@@ -82,7 +82,7 @@ def test_a_command_that_fails_is_named() -> None:
 
 
 def write_run(folder: Path, repeat: int, slower: float) -> Path:
-    """A copy of 4 B and ten of 1 to 512 MiB, `slower` than 20 GB/s, but of 4 MiB, after repeat 0, twice that."""
+    """A copy of 4 B and ten of 1 to 512 MiB, `slower` than 20 GB/s, of 4 MiB after repeat 0 twice that."""
     copy = next(axes("p2p_copy"))
     copies = [copy | {"size_bytes": size} for size in (4, *(2**power for power in range(20, 30)))]
     records = [
