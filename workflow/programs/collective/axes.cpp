@@ -36,8 +36,7 @@ Axes::Axes(const Options& options, int ranks)
     : library(chosen<LibraryName>(options, "library", library_names)),
       datatype(chosen<Datatype>(options, "datatype", datatype_names)),
       reduction(chosen<Reduction>(options, "reduction", reduction_names)),
-      sizes_bytes(options.sizes("sizes", element_bytes(datatype))),
-      in_place(options.switches("in-place")) {
+      sizes_bytes(options.sizes("sizes", element_bytes(datatype))), in_place(options.switches("in-place")) {
   for (const std::string& word : options.choices("counts", {"aligned", "unaligned"}))
     aligned.push_back(word == "aligned");
   if (options.text("participants") == "all") {
