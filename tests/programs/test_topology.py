@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from programs.records import Record, Result, bad_input, run_program
 
 
