@@ -12,26 +12,43 @@ function(weft_compile target)
   endif()
 endfunction()
 
-# weft_library(name SOURCES ... [LINK ...]): what programs share. Links and includes pass on to whoever links it.
+# weft_sources(variable): every .cpp of the folder but main.cpp, in order of name, so that a new one need not be named
+# anywhere. NAME_host.cpp and NAME_cuda.cpp are for one backend only.
+function(weft_sources variable)
+  set(other_backend cuda)
+  if(WEFT_BACKEND STREQUAL cuda)
+    set(other_backend host)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  list(FILTER sources EXCLUDE REGEX "(/main|_${other_backend})\\.cpp$")
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# weft_library(name [LINK ...]): what programs share, the sources of the folder. Links and includes pass on to whoever
+# links it.
 function(weft_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  add_library(${name} STATIC ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  weft_sources(sources)
+  add_library(${name} STATIC ${sources})
   weft_compile(${name})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
 endfunction()
 
-# weft_program(name SOURCES main.cpp ... [LINK ...]): build/<backend>/bin/<name>. All sources but main.cpp also make
-# the object library <name>_cases, whose registrars, unlike an archive's, always reach whoever links it.
+# weft_program(name [LINK ...]): build/<backend>/bin/<name>. All sources of the folder but main.cpp make the object
+# library <name>_cases, whose registrars, unlike an archive's, always reach whoever links it.
 function(weft_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  list(REMOVE_ITEM arg_SOURCES main.cpp)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  weft_sources(sources)
+  add_library(${name}_cases OBJECT ${sources})
+  weft_compile(${name}_cases)
+  target_link_libraries(${name}_cases PUBLIC ${arg_LINK})
+  weft_main(${name} LINK ${name}_cases ${arg_LINK})
+endfunction()
+
+# weft_main(name LINK ...): a program that is main.cpp and libraries.
+function(weft_main name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
   add_executable(${name} main.cpp)
-  if(arg_SOURCES)
-    add_library(${name}_cases OBJECT ${arg_SOURCES})
-    weft_compile(${name}_cases)
-    target_link_libraries(${name}_cases PUBLIC ${arg_LINK})
-    target_link_libraries(${name} PRIVATE ${name}_cases)
-  endif()
   weft_compile(${name})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
 endfunction()
