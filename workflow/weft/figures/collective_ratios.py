@@ -93,7 +93,7 @@ def _ratios(
         for colour, n in zip(style.DATA * 9, ranks, strict=False):
             of = points[(points["collective"] == panels[position]) & (points["ranks"] == n)]
             ax.plot(of["size_bytes"], of[column], color=colour, marker="o", ms=2.6, mew=0)
-        size_axis(ax, points["size_bytes"])
+        size_axis(ax, points["size_bytes"], 4 if columns > 2 else 7)
         ax.set_yscale("log")
         low, high = min(points[column].min(), 0.8), max(points[column].max(), 1.25)
         ax.set_ylim(low / 1.1, high * 1.1)
@@ -110,7 +110,6 @@ def _ratios(
         ax.tick_params(labelbottom=last)
         if last:
             ax.set_xlabel("size")
-            ax.set_xticks(ax.get_xticks()[:: 1 if len(ax.get_xticks()) < 5 else 2])
     canvas.supylabel(axis, fontsize=8.5, x=0.006)
     canvas.subplots_adjust(
         left=0.62 / width,

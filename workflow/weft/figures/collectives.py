@@ -112,11 +112,14 @@ def _curves(
         )
     )
     name = f"collective_{library}_{'bus_bandwidth' if measure is BUS_BANDWIDTH else 'time'}"
-    at = points["size_bytes"].max() if measure.more_is_better else points["size_bytes"].min()
-    here = points[points["size_bytes"] == at].sort_values("value", ascending=not measure.more_is_better)
+    end, place = ("max", "largest") if measure.more_is_better else ("min", "smallest")
+    ends = points.groupby(["panel", "line"], observed=True)["size_bytes"].transform(end)
+    at = points["size_bytes"].agg(end)
+    here = points[points["size_bytes"] == ends].sort_values("value", ascending=False)
     first, last = here.iloc[0], here.iloc[-1]
     caption = (
-        f"{what} of {WORDS.get(library, library)} collectives at {q.size(at)} lies between "
+        f"{what} of {WORDS.get(library, library)} collectives at the {place} size, about "
+        f"{q.size(at)}, lies between "
         f"{measure.text(last['value'], last['low'], last['high'])} ({last['panel']}, {last['line']}) and "
         f"{measure.text(first['value'], first['low'], first['high'])} ({first['panel']}, {first['line']})."
     )

@@ -189,7 +189,7 @@ def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: S
     if curves.measure.units is q.TIME_UNITS:
         ax.yaxis.set_major_formatter(lambda v, _: time_tick(v * scale))
     if curves.x == "size_bytes":
-        size_axis(ax, points["size_bytes"])
+        size_axis(ax, points["size_bytes"], 4 if curves.columns > 2 else 7)
     else:
         values = sorted(points[curves.x].unique())
         ax.set_xlim(values[0] - 0.3, values[-1] + 0.3)

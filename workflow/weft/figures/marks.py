@@ -32,13 +32,13 @@ def time_tick(seconds: float) -> str:
     return f"{seconds / scale:.3g} {unit}"
 
 
-def size_axis(ax: Any, sizes: pd.Series) -> None:
-    """Logarithmic axis of sizes, ticks at powers of two named in KiB and MiB."""
+def size_axis(ax: Any, sizes: pd.Series, most: int = 7) -> None:
+    """Logarithmic axis of sizes, ticks at powers of two named in KiB and MiB, at most so many."""
     low, high = float(sizes.min()), float(sizes.max())
     ax.set_xscale("log", base=2)
     ax.set_xlim(low / 1.4, high * 1.4)
     first, last = math.ceil(math.log2(low) - 0.01), math.floor(math.log2(high) + 0.01)
-    step = next(s for s in (1, 2, 4, 5, 6, 8, 10, 15, 20, 40) if (last - first) / s <= 6 or s == 40)
+    step = next(s for s in (1, 2, 4, 5, 6, 8, 10, 15, 20, 40) if (last - first) / s <= most - 1 or s == 40)
     ticks = [2.0**e for e in range(first, last + 1, step)] or [low]
     ax.set_xticks(ticks, [q.size(t).replace(q.NO_BREAK, " ") for t in ticks])
     ax.minorticks_off()

@@ -153,4 +153,5 @@ def _curve_caption(points: pd.DataFrame, measure: Measure, what: str, best: bool
 
     if len(here) == 1:
         return f"{what} is {words(good)} at {q.size(good['size_bytes'])}."
-    return f"{what} at {q.size(at)} lies between {words(bad)} and {words(good)}."
+    low, high = (bad, good) if measure.more_is_better else (good, bad)
+    return f"{what} at {q.size(at)} lies between {words(low)} and {words(high)}."
