@@ -52,8 +52,12 @@ wildcard_constraints:
 
 
 def binary(name):
-    """The binary of a program. Ancient: it carries the commit, so it is another after every commit to anything."""
-    return ancient(launch.program_path(CONFIG, name))
+    """The binary of a program, and the image it runs in where there is one.
+
+    The binary is ancient: it carries the commit, so it is another after every commit to anything.
+    """
+    image = CONFIG.system["container"]
+    return [ancient(launch.program_path(CONFIG, name)), *([image] if image else [])]
 
 
 def sources_of(name):
