@@ -1,6 +1,7 @@
 """What all tests share: the built programs, an MPI launcher, and the closing lines of `make test`."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A job in the background begins with Ctrl-C ignored, and what it starts inherits that: tests that interrupt a
+# campaign need it back.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # OpenMPI: permitted as root, a container's only user; without the OFI component, whose start takes a second;
 # its own libraries before those of a module, which have the same names.

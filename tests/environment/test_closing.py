@@ -73,7 +73,8 @@ def test_ci_adds_the_cuda_build(
     fake = tmp_path / "make"
     fake.write_text(
         f'#!/bin/bash\nif [ "$1" = cuda ]; then exit {cuda_status}; fi\n'
-        f"echo first; echo '{closing}'; exit {test_status}\n"
+        f"echo first; echo '{closing}'\n"
+        f"if [ {test_status} != 0 ]; then echo 'make: *** Error' >&2; exit {test_status}; fi\n"
     )
     fake.chmod(0o755)
     done = subprocess.run(
