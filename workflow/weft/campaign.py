@@ -38,8 +38,10 @@ _MPI_START_TIMEOUT_S = 60
 
 def say(text: str) -> None:
     """Tell the person at the terminal; a terminal that is gone is no reason to stop measuring."""
-    with contextlib.suppress(OSError):
+    try:
         print(f"weft: {text}", file=sys.stderr, flush=True)
+    except OSError:  # what is left unwritten would fail the interpreter's last flush, and with it the status
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ()) -> int:
