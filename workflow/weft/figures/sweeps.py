@@ -154,4 +154,6 @@ def _curve_caption(points: pd.DataFrame, measure: Measure, what: str, best: bool
     if len(here) == 1:
         return f"{what} is {words(good)} at {q.size(good['size_bytes'])}."
     low, high = (bad, good) if measure.more_is_better else (good, bad)
-    return f"{what} at {q.size(at)} lies between {words(low)} and {words(high)}."
+    one = here["size_bytes"].nunique() == 1
+    place = q.size(at) if one else f"each line's {'largest' if best else 'smallest'} size"
+    return f"{what} at {place} lies between {words(low)} and {words(high)}."
