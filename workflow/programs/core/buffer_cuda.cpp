@@ -8,6 +8,7 @@
 #include "core/cores.hpp"
 #include "core/device_detail.hpp"
 #include "core/error.hpp"
+#include "core/host_memory.hpp"
 
 namespace weft {
 namespace {
@@ -38,6 +39,9 @@ void* allocate_near(int device, Allocate allocate) {
 }
 
 void* allocate(Memory memory, int device, std::size_t size_bytes) {
+  // Linux promises more than it has, and ends who takes it at its word.
+  if (memory != Memory::device && size_bytes > available_host_memory_bytes())
+    out_of_memory(memory, device, size_bytes);
   void* data = nullptr;
   if (memory == Memory::pageable) {
     data = std::malloc(size_bytes);

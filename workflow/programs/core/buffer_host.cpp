@@ -2,13 +2,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/device_detail.hpp"
 #include "core/error.hpp"
+#include "core/host_memory.hpp"
 
 namespace weft {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t large_page = std::size_t{2} << 20;
 /// word.
 void check_available(std::size_t size_bytes) {
   if (size_bytes < 64 * large_page) return;
-  const std::size_t available = available_memory_bytes();
+  const std::uint64_t available = available_host_memory_bytes();
   if (available < size_bytes)
     throw Unsupported("a buffer of " + std::to_string(size_bytes >> 20) + " MiB does not fit into the " +
                       std::to_string(available >> 20) + " MiB of memory that are available");
@@ -47,17 +47,6 @@ void* map_pages(std::size_t size_bytes) {
 }
 
 }  // namespace
-
-std::size_t available_memory_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  std::size_t size_kib = 0;
-  while (file >> key >> size_kib) {
-    if (key == "MemAvailable:") return size_kib * 1024;
-    std::getline(file, unit);
-  }
-  throw CallError("Linux", "/proc/meminfo", "it does not tell MemAvailable", __FILE__, __LINE__);
-}
 
 Buffer::Buffer(Memory memory, int device, std::size_t size_bytes)
     : size_bytes_(size_bytes), memory_(memory), device_(device) {

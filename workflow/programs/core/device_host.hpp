@@ -11,9 +11,6 @@ namespace weft {
 /// The NUMA node and the cores of a device.
 const NumaNode& host_place(int device);
 
-/// What the machine can still give to a process without swapping, bytes.
-std::size_t available_memory_bytes();
-
 struct Stream::Implementation {
   explicit Implementation(int device);
   ~Implementation();

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/cores.hpp"
+#include "core/host_memory.hpp"
 #include "core/sampler.hpp"
 #include "core/timing.hpp"
 #include "topology/facts.hpp"
@@ -22,7 +23,8 @@ constexpr std::size_t smallest_copy = std::size_t{64} << 20, largest_copy = std:
 /// Several times the caches, but no more than memory has room for.
 std::size_t copy_bytes(const std::filesystem::path& sysfs) {
   const std::size_t wished = std::clamp(4 * last_level_cache_bytes(sysfs), smallest_copy, largest_copy);
-  return std::min(wished, std::max(available_memory_bytes() / 16, std::size_t{1} << 20));
+  return std::min<std::uint64_t>(wished,
+                                 std::max<std::uint64_t>(available_host_memory_bytes() / 16, 1 << 20));
 }
 
 /// A stream on every core of these NUMA nodes that belongs to a device.
