@@ -196,6 +196,13 @@ def test_files_are_found_below_folders(tmp_path):
     assert names == ["a.jsonl.gz", "b/c/y.jsonl", "b/x.jsonl"]
 
 
+def test_result_measured_here_counts_before_the_packed_reference(tmp_path):
+    write_file(tmp_path / "a.jsonl", [])
+    write_file(tmp_path / "a.jsonl.gz", [])
+    write_file(tmp_path / "b.jsonl.gz", [])
+    assert [path.name for path in find_record_files([tmp_path])] == ["a.jsonl", "b.jsonl.gz"]
+
+
 def test_no_files_is_bad_input(tmp_path):
     with pytest.raises(BadInput, match="no record file"):
         find_record_files([tmp_path])

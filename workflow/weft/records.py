@@ -34,12 +34,16 @@ class Problem:
 def find_record_files(paths: Sequence[Path]) -> list[Path]:
     """Return the record files among paths and below the folders among them, sorted, each once.
 
+    Where a result lies in a folder twice, packed (a committed reference) and plain, the plain one counts:
+    it was measured here.
+
     Raises BadInput if a path does not exist or if there is no record file at all.
     """
     files: set[Path] = set()
     for path in paths:
         if path.is_dir():
-            files.update(entry for entry in path.rglob("*") if entry.name.endswith(_SUFFIXES))
+            found = {entry for entry in path.rglob("*") if entry.name.endswith(_SUFFIXES)}
+            files |= {entry for entry in found if entry.suffix != ".gz" or entry.with_suffix("") not in found}
         elif path.exists():
             files.add(path)
         else:
