@@ -232,6 +232,8 @@ TEST(the_environment_holds_identity_geometry_and_listed_variables_only) {
   ::setenv("NCCL_DEBUG", "INFO", 1);
   ::setenv("NCCL_SECRET_TOKEN", "hidden", 1);
   ::setenv("AWS_SECRET_ACCESS_KEY", "hidden", 1);
+  ::setenv("OMPI_MCA_initial_wdir", "/hidden/folder", 1);
+  ::setenv("WEFT_CAMPAIGN_IN", "/hidden/folder", 1);
   ::setenv("SLURM_JOB_ID", "42", 1);
   ::setenv("SLURM_JOB_PARTITION", "gpu", 1);
   ::unsetenv("SLURM_JOB_NODELIST");

@@ -48,15 +48,14 @@ constexpr const char* recorded_variables[] = {"CUDA_DEVICE_MAX_CONNECTIONS",
                                               "SLURM_NNODES",
                                               "SLURM_NTASKS",
                                               "SLURM_NTASKS_PER_NODE",
-                                              "UCX_*",
-                                              "WEFT_*"};
+                                              "UCX_*"};
 
-/// Names that would be a secret even where the list takes their beginning.
-constexpr const char* never_recorded[] = {"CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN"};
+/// What a name may not hold even where the list takes its beginning: secrets, and where a user's folders lie.
+constexpr const char* never_recorded[] = {"CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN", "initial_wdir"};
 
 bool recorded(const std::string& name) {
-  for (const char* secret : never_recorded)
-    if (name.find(secret) != std::string::npos) return false;
+  for (const char* part : never_recorded)
+    if (name.find(part) != std::string::npos) return false;
   for (const std::string_view entry : recorded_variables) {
     const bool beginning = entry.back() == '*';
     if (beginning ? name.compare(0, entry.size() - 1, entry, 0, entry.size() - 1) == 0 : name == entry)
