@@ -17,10 +17,17 @@ _ENVIRONMENT = synthetic.environment("p2p_copy", 0) | {
     "software": {
         "cuda_runtime": "12.4", "cuda_driver": "12.4", "nvidia_driver": "550.1", "nccl": "2.20",
         "mpi_library": "Open MPI",
-        "mpi_standard": "3.1", "mpi_cuda_aware": True, "importer": None,
+        "mpi_standard": "3.1", "mpi_cuda_aware": True, "cross_memory_attach": True, "importer": None,
     },
-    "geometry": {"ranks": 2, "nodes": 1, "rank_hosts": ["a", "a"], "rank_devices": [0, 1]},
-    "scheduler": {"kind": "slurm", "job_id": "1", "partition": "p", "node_list": "a"},
+    "geometry": {
+        "ranks": 2, "nodes": 1, "rank_hosts": ["a", "a"], "rank_devices": [0, 1], "rank_cpus": ["0", "1-3"],
+    },
+    "container": "openmpi.sif", "container_digest": "sha256:0",
+    "scheduler": {
+        "kind": "slurm", "cluster": "c", "job_id": "1", "step_id": "0", "partition": "p",
+        "node_list": "n[1-2]",
+        "gres": "gpu:4(IDX:0-3)", "cpus_per_task": 2, "cpu_binding": "cores", "restarts": 0,
+    },
     "variables": {"CUDA_VISIBLE_DEVICES": "0,1"}, "source": None, "locator": None,
 }  # fmt: skip
 _DEVICE = synthetic.topology()[0] | {

@@ -13,8 +13,19 @@ from support import synthetic
 from support.examples import example, file
 from support.synthetic import CAMPAIGN, SYSTEM, environment, measurement, write_file, write_synthetic
 from weft import schema
-from weft.columns import AXES, DERIVED, MEASUREMENT, ORIGIN, QUANTILES, TABLE_SCHEMA, TIME, identity_columns
+from weft.columns import (
+    AXES,
+    DERIVED,
+    MEASUREMENT,
+    ORIGIN,
+    ORIGIN_AXES,
+    QUANTILES,
+    TABLE_SCHEMA,
+    TIME,
+    identity_columns,
+)
 from weft.errors import BadInput
+from weft.origin import mpi_library
 from weft.records import find_record_files
 from weft.table import build_table, read_table
 
@@ -77,6 +88,8 @@ def test_every_value_of_a_record_arrives(tmp_path):
         "file": "a.jsonl", "line": 6, "program": "p2p", "system": SYSTEM, "campaign": CAMPAIGN,
         "experiment": "p2p_copy", "repeat": 0, "device_backend": "cuda", "hostname": "node1",
         "started_at": "2026-01-01T00:00:00Z", "weft_commit": "0" * 40, "weft_dirty": False,
+        "container": "openmpi.sif", "container_digest": "sha256:0", "mpi_library": "Open MPI", "job_id": "1",
+        "partition": "p", "node_list": "n[1-2]",
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
     assert row[["published_source", "locator"]].isna().all()
@@ -266,7 +279,8 @@ def test_same_measurement_twice_is_said_and_counted_once(build):
 
 @pytest.mark.parametrize("change", [
     {"repeat": 1}, {"system": "b"}, {"campaign": "b"}, {"device_backend": "host"},
-    {"host": environment("x", 0)["host"] | {"hostname": "other"}},
+    {"host": environment("x", 0)["host"] | {"hostname": "other"}}, {"container": "openmpi.sif"},
+    {"software": {"mpi_library": "MPICH 4.2.1"}},
 ])  # fmt: skip
 def test_repeats_and_other_systems_are_no_duplicates(build, change):
     built = build(
@@ -296,7 +310,39 @@ def test_null_is_a_value_of_an_axis_of_its_own(build):
     assert len(built.rows) == 3
 
 
-@pytest.mark.parametrize("name", [name for name in AXES if name not in ("chunk", "devices")])
+@pytest.mark.parametrize(("change", "configurations"), [
+    ({"container": "openmpi.sif"}, 2),
+    ({"software": {"mpi_library": "MPICH 4.2.1"}}, 2),
+    ({"container_digest": "sha256:1", "scheduler": {"kind": "slurm", "job_id": "2"}}, 1),
+    ({"host": environment("x", 0)["host"] | {"hostname": "other"}}, 1),
+])  # fmt: skip
+def test_repeats_of_a_configuration_may_differ_in_host_and_job_but_not_in_what_they_ran_with(
+    build, change, configurations
+):
+    built = build(
+        [environment("p2p_copy", 0), measurement(COPY, 1.0)],
+        [environment("p2p_copy", 1) | change, measurement(COPY, 1.0)],
+    )
+    assert built.problems == []
+    axes = identity_columns()
+    assert built.rows.groupby(axes, dropna=False, observed=True).ngroups == configurations
+
+
+@pytest.mark.parametrize(("words", "short"), [
+    ("Open MPI v5.0.11, package: Open MPI user@localhost Distribution, ident: 5.0.11, repo rev: v5.0.11rc1",
+    "Open MPI 5.0.11"),
+    ("MPICH Version:      4.2.1", "MPICH 4.2.1"),
+    ("MVAPICH2-GDR Version : 2.3.7 Mon May 23 20:00:00 EST 2022", "MVAPICH2-GDR 2.3.7"),
+    ("MPI VERSION    : CRAY MPICH version 8.1.27.26 (ANL base 3.4a2)", "Cray MPICH 8.1.27.26"),
+    ("Intel(R) MPI Library 2021.11 for Linux* OS", "Intel MPI 2021.11"),
+    ("a library of tomorrow", "a library of tomorrow"),
+    (None, None),
+])  # fmt: skip
+def test_mpi_library_is_called_by_name_and_version(words, short):
+    assert mpi_library(words) == short
+
+
+@pytest.mark.parametrize("name", [name for name in AXES if name not in ("chunk", "devices", *ORIGIN_AXES)])
 def test_every_axis_makes_a_configuration(build, name):
     one = example("measurement")
     other = {

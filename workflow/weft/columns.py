@@ -10,11 +10,15 @@ TEXT = pa.dictionary(pa.int32(), pa.string())
 _I32, _I64, _F64, _BOOL = pa.int32(), pa.int64(), pa.float64(), pa.bool_()
 
 # Where the row comes from: the file's environment record. published_source and locator: imported files only.
+# container: the image's file name, null without one. mpi_library: name and version, "Open MPI 5.0.7". job_id,
+# partition and node_list: of the scheduler, in its own notation.
 ORIGIN: dict[str, pa.DataType] = {
     "file": TEXT, "line": _I32, "program": TEXT, "system": TEXT, "campaign": TEXT, "experiment": TEXT,
     "repeat": _I32,
     "device_backend": TEXT, "hostname": TEXT, "started_at": TEXT, "weft_commit": TEXT, "weft_dirty": _BOOL,
     "published_source": TEXT, "locator": TEXT,
+    "container": TEXT, "container_digest": TEXT, "mpi_library": TEXT, "job_id": TEXT, "partition": TEXT,
+    "node_list": TEXT,
 }  # fmt: skip
 
 # Keys of a measurement record that are columns as they are (link_class is completed from the topology).
@@ -74,14 +78,23 @@ AXES: tuple[str, ...] = (
     "ranks",
     "nodes", "placement", "gpudirect", "window", "pairs", "library", "in_place", "count", "datatype",
     "element_bytes",
-    "reduction", "root", "link_class",
+    "reduction", "root", "link_class", "container", "mpi_library",
 )  # fmt: skip
 
-# What makes a row unique: a configuration on one system, campaign, backend and host, in one repeat of the
-# job. Two requested sizes may round to one; of cases that cannot run, the reason may be all that tells them
+# Those axes that the environment record holds, not the measurement's: with what the programs ran.
+ORIGIN_AXES: tuple[str, ...] = ("container", "mpi_library")
+
+# What makes a row unique: a configuration on one system, campaign, backend host and software, in one
+# repeat of the job. Two requested sizes may round to one; of cases that cannot run, the reason may be all that tells them
 # apart.
-IDENTITY_MEASUREMENT: tuple[str, ...] = (*AXES, "requested_bytes", "reason")
-IDENTITY_ORIGIN: tuple[str, ...] = ("system", "campaign", "device_backend", "hostname", "repeat")
+IDENTITY_MEASUREMENT: tuple[str, ...] = (
+    *(axis for axis in AXES if axis not in ORIGIN_AXES),
+    "requested_bytes",
+    "reason",
+)
+IDENTITY_ORIGIN: tuple[str, ...] = (
+    "system", "campaign", "device_backend", "hostname", "repeat", *ORIGIN_AXES,
+)  # fmt: skip
 
 
 def identity_columns() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ _PER_FILE = ("record", "experiment", "repeat", "started_at", "command_line", "ge
 
 def _origin(environment: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of where a row comes from, as its file's environment record says."""
+    scheduler = environment["scheduler"] or {}
     return {
         "program": environment["program"], "system": environment["system"],
         "campaign": environment["campaign"],
@@ -28,7 +30,33 @@ def _origin(environment: dict[str, Any]) -> dict[str, Any]:
         "started_at": environment["started_at"], "weft_commit": environment["weft"]["commit"],
         "weft_dirty": environment["weft"]["dirty"], "published_source": environment.get("source"),
         "locator": environment.get("locator"),
+        "container": environment.get("container"), "container_digest": environment["container_digest"],
+        "mpi_library": mpi_library(environment["software"].get("mpi_library")),
+        "job_id": scheduler.get("job_id"), "partition": scheduler.get("partition"),
+        "node_list": scheduler.get("node_list"),
     }  # fmt: skip
+
+
+# What MPI_Get_library_version says, for those whose words do not begin with the name.
+_MPI_NAMES = {"CRAY MPICH": "Cray MPICH", "Intel(R) MPI Library": "Intel MPI"}
+_MPI_NAME = re.compile(
+    r"(?i)(open mpi|ibm spectrum mpi|mvapich2-gdr|mvapich2?|cray mpich|mpich|intel\(r\) mpi library)"
+)
+_MPI_VERSION = re.compile(r"\d+(?:\.\d+)+\w*")
+
+
+def mpi_library(words: str | None) -> str | None:
+    """Return an MPI library's name and version, "Open MPI 5.0.7", from what it says of itself.
+
+    Words without a version, or of a library not known here, stay as they are.
+    """
+    if words is None:
+        return None
+    name = _MPI_NAME.search(words)
+    version = _MPI_VERSION.search(words, name.end()) if name else None
+    if name is None or version is None:
+        return words
+    return f"{_MPI_NAMES.get(name[1], name[1])} {version[0]}"
 
 
 def origin_columns(files: Sequence[ReadFile]) -> dict[str, pa.Array]:
