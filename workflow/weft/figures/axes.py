@@ -42,6 +42,7 @@ NAMES = {
     "peer_access": "peer access",
     "size_bytes": "size",
     "in_place": "in place",
+    "mpi_library": "MPI library",
     "gpudirect": "GPUDirect",
     "source_rank": "source rank",
     "destination_rank": "destination rank",
@@ -69,6 +70,8 @@ _VALUE_ORDER = (
     "all_pairs",
     "mpi",
     "nccl",
+    "within a node",
+    "between nodes",
 )
 _CLASS_ORDER = ("X", "NV", "PIX", "PXB", "PHB", "NODE", "SYS")
 
@@ -81,7 +84,7 @@ def missing(value: object) -> bool:
 def say(axis: str, value: object) -> str:
     """A value of an axis in words: ('peer_access', 1) -> 'peer access on'."""
     if missing(value):
-        return {"via": "direct"}.get(axis, "")
+        return {"via": "direct", "container": "bare"}.get(axis, "")
     if axis in SWITCHES:
         words = f"{SWITCHES[axis]} {'on' if value else 'off'}"
     elif axis in PLACES:
@@ -93,6 +96,9 @@ def say(axis: str, value: object) -> str:
         words = q.size(float(value))  # type: ignore[arg-type]
     elif axis in ("ranks", "nodes", "pairs"):
         words = q.plural(int(value), axis[:-1])  # type: ignore[call-overload]
+        words += " at once" if axis == "pairs" else ""
+    elif axis == "container":
+        words = f"in {value}"
     elif axis in INDICES:
         words = f"{NAMES.get(axis, axis)} {int(value)}"  # type: ignore[call-overload]
     else:
@@ -103,6 +109,18 @@ def say(axis: str, value: object) -> str:
 def varying(frame: pd.DataFrame, axes: Iterable[str]) -> list[str]:
     """Those axes that take more than one value in the frame."""
     return [axis for axis in axes if axis in frame and frame[axis].nunique(dropna=False) > 1]
+
+
+def telling(frame: pd.DataFrame, axes: Iterable[str]) -> list[str]:
+    """Those axes, in their order, that tell rows apart which the ones before them do not."""
+    kept: list[str] = []
+    groups = 1
+    for axis in varying(frame, axes):
+        split = frame.groupby([*kept, axis], observed=True, dropna=False).ngroups
+        if split > groups:
+            kept.append(axis)
+            groups = split
+    return kept
 
 
 def describe(frame: pd.DataFrame, axes: Iterable[str]) -> list[str]:

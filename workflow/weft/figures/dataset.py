@@ -51,10 +51,12 @@ CARRIED = (
     "limit_origin",
     "block_alignment_bytes",
     "chunk_bytes",
-    "source_host",
-    "destination_host",
     "nvlink_share",
+    "reach",
 )
+# Ranks of one number may stand on other hosts in another job: what was measured is the pair of hosts.
+HOSTS = ("source_host", "destination_host")
+WITHIN, BETWEEN = "within a node", "between nodes"  # values of the column reach
 
 
 @dataclass
@@ -122,7 +124,7 @@ class Dataset:
             columns = [name for name in (*AXES, *VALUES) if name != "benchmark"]
             table = self.table(list(dict.fromkeys(columns)), where)
             kept = [n for n in table.column_names if table[n].null_count < len(table) or n in ALWAYS]
-            self._runs[benchmark] = _frame(table.select(kept))
+            self._runs[benchmark] = with_reach(_frame(table.select(kept)))
         return self._runs[benchmark]
 
     def configurations(self, benchmark: str) -> pd.DataFrame:
@@ -171,17 +173,30 @@ def _frame(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas()
 
 
+def with_reach(runs: pd.DataFrame) -> pd.DataFrame:
+    """Add the column reach where rows name hosts: whether a message stays within a node or goes between
+    nodes.
+    """
+    source, destination = (runs[name].astype(object) for name in HOSTS)
+    known = source.notna() & destination.notna()
+    if not known.any():
+        return runs
+    reach = np.where(source == destination, WITHIN, BETWEEN)
+    return runs.assign(
+        reach=pd.Categorical(np.where(known, reach, None), categories=[WITHIN, BETWEEN]),
+    )
+
+
 def combine(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a configuration: median of the run medians, its interval and the spread between runs.
 
-    Columns: the axes; runs (how many), time_s, time_low_s and time_high_s (median over runs of the ends
-    of the
-    within-run interval), time_run_min_s and time_run_max_s (least and greatest run median); per rate r
-    likewise r,
+    Columns: the axes and hosts; runs (how many), time_s, time_low_s and time_high_s (median over runs of
+    the ends of the within-run interval), time_run_min_s and time_run_max_s (least and greatest run median);
+    per rate r likewise r,
     r_low, r_high, r_run_min, r_run_max; efficiency; of the first run: samples, limit and what else
     CARRIED names.
     """
-    axes = [name for name in AXES if name in runs]
+    axes = [name for name in (*AXES, *HOSTS) if name in runs]
     carried = [name for name in CARRIED if name in runs and name not in axes]
     result = combine_repeats(runs, axes, carried).rename(
         columns={

@@ -11,9 +11,15 @@ import pandas as pd
 from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
 from weft.figures.axes import METHOD, PANEL, class_colours, class_key, label, shaped_by, varying
-from weft.figures.dataset import Dataset
+from weft.figures.dataset import HOSTS, Dataset
 from weft.figures.figure import Figure
 from weft.figures.measures import Measure
+
+# Beside PANEL: configurations that differ in one of these are not of one kind.
+KIND = (
+    "link_class", "placement", "gpudirect", "chunk", "ranks", "nodes", "pairs", "reach", "memory",
+    "container", "mpi_library",
+)  # fmt: skip
 
 
 def curve_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -28,14 +34,12 @@ def curve_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
         if local.any():
             left.append(f"{q.plural(int(local.sum()), 'copy', 'copies')} within one device (link class X)")
             frame = frame[~local]
-    kind = [
-        c for c in (*PANEL, "link_class", "placement", "gpudirect", "chunk", "ranks", "memory") if c in frame
-    ]
+    kind = [c for c in (*PANEL, *KIND) if c in frame]
     each = [
         *kind,
         *(
             c
-            for c in ("source", "destination", "device", "source_rank", "destination_rank", "via")
+            for c in ("source", "destination", "device", "source_rank", "destination_rank", "via", *HOSTS)
             if c in frame
         ),
     ]

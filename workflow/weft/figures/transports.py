@@ -7,7 +7,7 @@ from __future__ import annotations
 import pandas as pd
 
 from weft.figures import curves, style
-from weft.figures.axes import label, varying
+from weft.figures.axes import label, telling
 from weft.figures.dataset import Dataset
 from weft.figures.measures import BANDWIDTH, LATENCY, MESSAGE_RATE, Measure
 from weft.figures.sweeps import curve_frame
@@ -33,6 +33,8 @@ COLOURS = dict(
         strict=True,
     )
 )
+# What a message's time depends on beside its size and transport: never in one line together.
+CONDITIONS = ("reach", "container", "mpi_library", "pairs", "nodes", "ranks", "chunk")
 DASHES = {name: curves.DASHES[1] for name in TRANSPORTS if name.endswith("off")}
 
 
@@ -46,9 +48,7 @@ def load(
     if measure.column not in frame:
         return frame.iloc[:0], [], ()
     frame, left_out = curve_frame(frame.dropna(subset=[measure.column]))
-    rest = varying(frame, ("ranks", "nodes", "chunk"))
-    if "ranks" in rest and "pairs" in varying(frame, ("pairs",)):
-        rest = ["pairs" if axis == "ranks" else axis for axis in rest]
+    rest = telling(frame, CONDITIONS)
     return (
         frame.assign(line=label(frame, ["placement", "gpudirect"]), panel=panels(frame, rest)),
         rest,
