@@ -109,7 +109,7 @@ REFUSED = [
     (SYSTEM, "mpi: openmpi", "mpi: openmpi\nmax_size_bytes: 1GB",
      "max_size_bytes is '1GB', but must be a whole number at least 1 or a size as in 64KiB or null."),
     (MPI, "{ranks}", "{rank}",
-     "launch.local: '{rank}' has the placeholder 'rank', but known are ranks, nodes, ranks_per_node."),
+     "launch.local: '{rank}' has the placeholder 'rank', but known are ranks, nodes, ranks_per_node, cores"),
     (MPI, "{ranks}", "{ranks", "launch.local: '{ranks' has an unpaired brace"),
     (MPI, "off: {OMPI_MCA_smsc: ^cma}", "of: {}",
      "there is no key 'gpudirect.host.of', did you mean 'off'?"),

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from weft import config, experiments
+from weft import jobs as weft_jobs
 
 
 def snakemake(root, *arguments: str) -> str:
@@ -17,11 +18,11 @@ def snakemake(root, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("system", ["local", "h200x4"])
+@pytest.mark.parametrize("system", ["local", "h200x4", "box", "slurm-8gpu"])
 @pytest.mark.parametrize("campaign", ["smoke", "standard", "full"])
 def test_dry_run(root, tmp_path, system, campaign):
     resolved = config.load(system, campaign, root)
-    jobs = list(experiments.jobs(resolved))
+    jobs = list(weft_jobs.jobs(resolved))
     said = snakemake(root, "-n", "--forceall", "--config", f"system={system}", f"campaign={campaign}")
     counts = {}
     for line in said.split("Job stats:")[1].splitlines()[3:]:
@@ -33,15 +34,14 @@ def test_dry_run(root, tmp_path, system, campaign):
         assert counts.get(experiment, 0) == sum(job.experiment == experiment for job in jobs), experiment
     assert counts["table"] == counts["report"] == counts["resolved_config"] == 1
     assert f"results/{system}/{campaign}/report.html" in said
-    skipped = "Skipped: collective_nccl" in said
-    assert skipped == (system == "local")
+    assert ("NCCL needs GPUs" in said) == (resolved.backend == "host")
 
 
 def test_defaults_explain_themselves(root):
     said = snakemake(root, "-n", "--forceall")
     assert "results/local/smoke/report.html" in said
-    assert "Copies between two devices (sweep, repeat 0)" in said
-    assert "MPI latency (sweep, 2 ranks, GPUDirect off, repeat 1)" in said
+    assert "Copies between two devices (sweep.repeat0)" in said
+    assert "MPI latency (sweep.ranks2.gpudirect-off.repeat1)" in said
 
 
 def test_a_table_of_records_that_are_there_needs_no_measuring(checkout):

@@ -8,7 +8,7 @@ from weft import closed_world
 from weft.experiments import EXPERIMENTS
 
 # What becomes the geometry, the launch or the sampling of a job, not an option of its own.
-NO_OPTION = {"ranks", "gpudirect", "sampling"}
+NO_OPTION = {"ranks", "nodes", "ranks_per_node", "container", "gpudirect", "sampling"}
 
 
 @pytest.fixture(scope="module")

@@ -8,19 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from weft import config, experiments, launch
+from weft import config, experiments, launch, resources, sources
+from weft import jobs as weft_jobs
 from weft.errors import BadInput
-from weft.experiments import Job
+from weft.jobs import Job
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("system", ["local", "h200x4"])
+@pytest.mark.parametrize("system", ["local", "h200x4", "box", "slurm-8gpu", "dgx1-v100", "summit"])
 def test_golden_lines(root, system, monkeypatch):
     """Every launch line of `smoke`. After a change that is meant: WEFT_WRITE_GOLDEN=1, and review."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     resolved = config.load(system, "smoke", root)
-    lines = [shlex.join(experiments.job_command(resolved, job)) + "\n" for job in experiments.jobs(resolved)]
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/CHECKOUT"))
+    lines = [shlex.join(experiments.job_command(resolved, job)) + "\n" for job in weft_jobs.jobs(resolved)]
     golden = GOLDEN / f"{system}.txt"
     if os.environ.get("WEFT_WRITE_GOLDEN"):
         golden.write_text("".join(lines))
@@ -32,6 +34,18 @@ def words(checkout, job: Job, **system: object) -> list[str]:
     return experiments.job_command(dataclasses.replace(resolved, system=resolved.system | system), job)
 
 
+CONTAINER = {
+    "image": None,
+    "runtime": "apptainer",
+    "bind": [],
+    "home": False,
+    "mirror": None,
+    "package": None,
+}
+SLURM = {
+    "kind": "slurm", "account": "proj", "partition": "gpu", "qos": None, "reservation": None,
+    "constraint": None, "gres": "gpu:{devices}", "exclusive": True, "options": [],
+}  # fmt: skip
 MESSAGE = Job("pt2pt_latency", 0, "sweep", 2, "off")
 
 
@@ -67,28 +81,48 @@ def test_gpudirect_off_leaves_out_device_memory(checkout):
 def test_gpudirect_off_for_device_memory_alone_is_no_job(checkout):
     checkout.edit("config/campaigns/tiny.yaml", "placements: [device, pinned]", "placements: [device]")
     resolved = config.load("tiny", "tiny", checkout.folder)
-    switches = {job.gpudirect for job in experiments.jobs(resolved) if job.experiment == "pt2pt_latency"}
+    switches = {job.gpudirect for job in weft_jobs.jobs(resolved) if job.experiment == "pt2pt_latency"}
     assert switches == {"on"}
 
 
 @pytest.mark.parametrize(("backend", "gpus"), [("host", []), ("cuda", ["--nv"])])
-def test_the_launcher_stands_outside_the_container(checkout, backend, gpus):
-    line = words(checkout, MESSAGE, container="weft image.sif", backend=backend)
-    inside = ["apptainer", "--quiet", "exec", *gpus, "weft image.sif", f"build/{backend}/bin/pt2pt"]
+def test_the_launcher_stands_outside_the_container(checkout, monkeypatch, backend, gpus):
+    monkeypatch.chdir(checkout.folder)
+    here = str(checkout.folder)
+    line = words(checkout, MESSAGE, container=CONTAINER | {"image": "weft image.sif"}, backend=backend)
+    inside = ["apptainer", "--quiet", "exec", "--no-home", *gpus, "--bind", here, "--pwd", here]
+    inside += ["weft image.sif", f"build/weft image-{backend}/bin/pt2pt"]
     start = line.index("apptainer")
     assert line[start : start + len(inside)] == inside
     assert line.index("mpirun") < start
 
 
-def test_ranks_fill_as_few_nodes_as_have_places(checkout):
-    resolved = config.load("tiny", "tiny", checkout.folder)
-    two_nodes = dataclasses.replace(resolved, system=resolved.system | {"nodes": 2})
-    assert [dataclasses.astuple(launch.Geometry.of(two_nodes, ranks)) for ranks in (2, 4, 5, 8)] == [
-        (2, 1, 2),
-        (4, 1, 4),
-        (5, 2, 3),
-        (8, 2, 4),
-    ]
+def test_an_image_of_the_recipe_of_the_mpi_library(checkout):
+    line = words(checkout, MESSAGE, container=CONTAINER | {"bind": ["/scratch:/data"], "home": True})
+    assert "--no-home" not in line
+    assert line[line.index("/scratch:/data") - 1] == "--bind"
+    assert line[line.index("build/images/openmpi.sif") + 1] == "build/openmpi-host/bin/pt2pt"
+
+
+def test_a_sweep_may_leave_the_container(checkout):
+    checkout.edit("config/campaigns/tiny.yaml", "[device, pinned]", "[device, pinned], container: [on, off]")
+    line = words(checkout, dataclasses.replace(MESSAGE, container="off"), container=CONTAINER)
+    assert "apptainer" not in line
+    assert "build/host/bin/pt2pt" in line
+
+
+def test_a_scheduler_finds_a_node_for_a_single_process_too(checkout):
+    line = words(checkout, Job("p2p_copy", 1, "sweep"), launcher="srun", scheduler=SLURM)
+    program = line.index("build/host/bin/p2p")
+    assert line[:program] == [
+        "srun", "--mpi=pmix", "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--cpus-per-task=2",
+        "--gres=gpu:2", "--exact", "--distribution=block", "--kill-on-bad-exit=1",
+    ]  # fmt: skip
+
+
+def test_a_word_that_stands_for_nothing_is_left_out(checkout):
+    line = words(checkout, MESSAGE, launcher="srun", scheduler=SLURM | {"gres": None})
+    assert not [word for word in line if "gres" in word]
 
 
 def test_what_config_says_reaches_the_shell_quoted(checkout):
@@ -128,26 +162,37 @@ def test_a_job_that_the_campaign_lacks(checkout, job):
 
 def test_resources(checkout):
     resolved = config.load("tiny", "tiny", checkout.folder)
-    assert experiments.resources(resolved, Job("collective_mpi", 0, "sweep", 3)) == {
+    assert resources.resources(resolved, Job("collective_mpi", 0, "sweep", 3)) == {
         "nodes": 1, "ranks": 3, "devices": 2, "mem_mb": 1001, "runtime": 6,
     }  # fmt: skip
-    assert experiments.resources(resolved, Job("topology", 0))["ranks"] == 1
+    assert resources.resources(resolved, Job("topology", 0))["ranks"] == 1
     assert experiments.measurements(resolved, Job("p2p_copy", 0, "sweep")) == 2 * 1 * 1 * 1 * 2 * 2
 
 
+def test_resources_in_the_words_of_slurm(checkout):
+    resolved = config.load("tiny", "tiny", checkout.folder)
+    options = ["--comment=it's; $(here)"]
+    system = resolved.system | {"scheduler": SLURM | {"reservation": "tests", "options": options}, "cores": 8}
+    resolved = dataclasses.replace(resolved, system=system)
+    assert resources.resources(resolved, Job("collective_mpi", 0, "sweep", 3)) == {
+        "nodes": 1, "ranks": 3, "devices": 2, "mem_mb": 1001, "runtime": 6, "mpi": "srun", "tasks": 3,
+        "cpus_per_task": 2, "gres": "gpu:2", "tasks_per_gpu": 0, "slurm_account": "proj", "slurm_partition": "gpu",
+        "slurm_extra": shlex.join(["--ntasks-per-node=3", "--exclusive", "--reservation=tests", *options]),
+    }  # fmt: skip
+    assert resources.resources(resolved, Job("topology", 0))["mpi"] == ""
+
+
 def test_a_program_is_known_by_its_sources(checkout):
-    sources = checkout.folder / "workflow/programs"
+    programs = checkout.folder / "workflow/programs"
 
     def digests() -> list[str]:
-        return [
-            experiments.source_digest(name, sources) for name in ("topology", "p2p", "pt2pt", "collective")
-        ]
+        return [sources.source_digest(name, programs) for name in ("topology", "p2p", "pt2pt", "collective")]
 
     before = digests()
     assert len(set(before)) == 4
-    (sources / "pt2pt/pt2pt.cpp").write_text("// another\n")
+    (programs / "pt2pt/pt2pt.cpp").write_text("// another\n")
     assert [one == other for one, other in zip(before, digests(), strict=True)] == [True, True, False, True]
-    (sources / "mpi/mpi.cpp").write_text("// another\n")
+    (programs / "mpi/mpi.cpp").write_text("// another\n")
     assert [one == other for one, other in zip(before, digests(), strict=True)] == [True, True, False, False]
-    (sources / "core/core.cpp").rename(sources / "core/renamed.cpp")
+    (programs / "core/core.cpp").rename(programs / "core/renamed.cpp")
     assert not any(one == other for one, other in zip(before, digests(), strict=True))

@@ -1,17 +1,35 @@
-# The measured programs, for the backend of the system. A program whose sources are as before is no news to what it
-# measured, however often it was built.
+# The measured programs, for the backend of the system, and the image they are built and run in where it has one.
+# A program whose sources are as before is no news to what it measured, however often it was built; nor is an image
+# whose recipe is. Both are built where Snakemake runs: compute nodes often have no network.
+
+
+localrules:
+    program,
+    image,
+
+
+IMAGE = container.stem(CONFIG)
+GIVEN = IMAGE and CONFIG.system["container"]["image"]
+
+
+def image_of(tree):
+    """The identity of the image that the programs of a build tree are built in; none on the bare machine."""
+    return (
+        [container.identity_file(CONFIG)] if IMAGE and tree == container.tree(CONFIG, contained=True) else []
+    )
 
 
 rule program:
     input:
-        sources=source_files,
+        sources=lambda wildcards: sources.source_files(wildcards.program),
+        image=lambda wildcards: image_of(wildcards.tree),
     output:
-        program=update(f"build/{CONFIG.backend}/bin/{{program}}"),
-        sources=sources_of("{program}"),
+        program=update("build/{tree}/bin/{program}"),
+        sources="build/{tree}/sources/{program}.txt",
     log:
-        f"{RESULTS}/logs/program/{{program}}.log",
+        f"{RESULTS}/logs/program/{{tree}}/{{program}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/program/{{program}}.tsv"
+        f"{RESULTS}/benchmarks/program/{{tree}}/{{program}}.tsv"
     priority: 100
     retries: 0
     resources:
@@ -21,9 +39,36 @@ rule program:
     params:
         backend=CONFIG.backend,
         toolchain=CONFIG.system["toolchain"],
-        digest=source_digest,
+        image=lambda wildcards: container.image(CONFIG) if image_of(wildcards.tree) else "",
+        digest=lambda wildcards: sources.source_digest(wildcards.program),
     message:
         "Building {wildcards.program} for the {params.backend} backend"
     shell:
-        "TOOLCHAIN={params.toolchain} envs/build {params.backend} {wildcards.program} > {log} 2>&1"
+        "IMAGE={params.image:q} TOOLCHAIN={params.toolchain} envs/build {params.backend} {wildcards.program} > {log} 2>&1"
         " && touch {output.program} && echo {params.digest} > {output.sources}"
+
+
+# A given image is only looked at; its digest is what its records carry.
+rule image:
+    input:
+        container.recipe_files(CONFIG),
+    output:
+        digest="build/images/{image}.sha256",
+        identity="build/images/{image}.identity",
+        image=[] if GIVEN else update("build/images/{image}.sif"),
+    log:
+        f"{RESULTS}/logs/image/{{image}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/image/{{image}}.tsv"
+    priority: 200
+    retries: 0
+    resources:
+        machine=1,
+        mem_mb=4000,
+        runtime=60,
+    params:
+        command=shlex.join(container.build_command(CONFIG)),
+    message:
+        "Building the image {wildcards.image} (some minutes the first time)"
+    shell:
+        "{params.command} > {log} 2>&1"

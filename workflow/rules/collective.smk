@@ -3,51 +3,43 @@
 
 rule collective_mpi:
     input:
-        program=binary("collective"),
-        sources=sources_of("collective"),
+        needs("collective_mpi"),
     output:
-        f"{RESULTS}/records/collective_mpi/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/collective_mpi/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/collective_mpi/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/collective_mpi/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/collective_mpi/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/collective_mpi/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("collective_mpi"),
     retries: 2
     resources:
-        machine=1,
-        nodes=resource("collective_mpi", "nodes"),
-        ranks=resource("collective_mpi", "ranks"),
-        devices=resource("collective_mpi", "devices"),
-        mem_mb=resource("collective_mpi", "mem_mb"),
-        runtime=resource("collective_mpi", "runtime"),
+        **measured("collective_mpi"),
     params:
         command=command("collective_mpi"),
     message:
-        "MPI collectives ({wildcards.sweep}, {wildcards.ranks} ranks, repeat {wildcards.repeat})"
+        "MPI collectives ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule collective_nccl:
     input:
-        program=binary("collective"),
-        sources=sources_of("collective"),
+        needs("collective_nccl"),
     output:
-        f"{RESULTS}/records/collective_nccl/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/collective_nccl/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/collective_nccl/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/collective_nccl/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/collective_nccl/{{sweep}}.ranks{{ranks}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/collective_nccl/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("collective_nccl"),
     retries: 2
     resources:
-        machine=1,
-        nodes=resource("collective_nccl", "nodes"),
-        ranks=resource("collective_nccl", "ranks"),
-        devices=resource("collective_nccl", "devices"),
-        mem_mb=resource("collective_nccl", "mem_mb"),
-        runtime=resource("collective_nccl", "runtime"),
+        **measured("collective_nccl"),
     params:
         command=command("collective_nccl"),
     message:
-        "NCCL collectives ({wildcards.sweep}, {wildcards.ranks} ranks, repeat {wildcards.repeat})"
+        "NCCL collectives ({wildcards.job})"
     shell:
         MEASURE

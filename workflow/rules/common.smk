@@ -1,5 +1,6 @@
 # What the rules share. All that thinks is in workflow/weft; here its answers get the names that rules use.
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ PACKAGE = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE)
 
 from weft import config as weft_config
-from weft import experiments, launch
+from weft import container, experiments, launch, sources
+from weft import jobs as weft_jobs
+from weft import resources as weft_resources
 from weft.errors import BadInput
 
 try:
@@ -28,78 +31,85 @@ WEFT = shlex.join([sys.executable, "-m", "weft"])
 if "machine" not in workflow.global_resources:
     workflow.register_resource("machine", 1)
 
-RESULTS = experiments.results(CONFIG)
-JOBS = list(experiments.jobs(CONFIG))
-RECORDS = [experiments.record_path(CONFIG, job) for job in JOBS]
+RESULTS = weft_jobs.results(CONFIG)
+JOBS = list(weft_jobs.jobs(CONFIG))
+RECORDS = [weft_jobs.record_path(CONFIG, job) for job in JOBS]
+NAMED = {(job.experiment, job.name): job for job in JOBS}
 
 for skipped in CONFIG.skipped:
     logger.info(f"Skipped: {skipped['experiment']}, sweep {skipped['sweep']}: {skipped['reason']}.")
 
 
-def axis(name):
-    """What a wildcard may be: the values that the jobs of the campaign have. Never nothing, which would be anything."""
-    return "|".join(sorted({str(getattr(job, name)) for job in JOBS} - {"None"})) or "none"
-
-
 wildcard_constraints:
-    sweep=axis("sweep"),
-    ranks=axis("ranks"),
-    gpudirect=axis("gpudirect"),
-    repeat=axis("repeat"),
+    tree="[^/]+",
+    image="[^/]+",
     program="|".join(sorted({entry.program for entry in experiments.EXPERIMENTS.values()})),
     system="[^/]+",
     campaign="[^/]+",
 
 
-def binary(name):
-    """The binary of a program, and the image it runs in where there is one.
+def names(experiment):
+    """What the wildcard `job` of a rule may be: the jobs of the campaign. Never nothing, which would be anything."""
+    return "|".join(sorted(re.escape(name) for other, name in NAMED if other == experiment)) or "none"
 
-    The binary is ancient: it carries the commit, so it is another after every commit to anything.
+
+def needs(experiment):
+    """The function that gives a rule what its job runs: the program, and the image it runs in where there is one.
+
+    Both are ancient. A binary carries the commit, so it is another after every commit to anything, and an image
+    built anew is another file; the texts beside them tell whether they are still what they were.
     """
-    image = CONFIG.system["container"]
-    return [ancient(launch.program_path(CONFIG, name)), *([image] if image else [])]
+
+    def inputs(wildcards):
+        contained = is_contained(job_of(experiment, wildcards))
+        program = experiments.EXPERIMENTS[experiment].program
+        files = [
+            ancient(launch.program_path(CONFIG, program, contained=contained)),
+            sources.note(container.tree(CONFIG, contained=contained), program),
+        ]
+        if contained:
+            files += [ancient(container.image(CONFIG)), container.identity_file(CONFIG)]
+        return files
+
+    return inputs
 
 
-def sources_of(name):
-    """What tells whether a program is still the same: a file with the digest of its sources."""
-    return f"build/{CONFIG.backend}/sources/{name}.txt"
-
-
-def source_files(wildcards):
-    return experiments.source_files(wildcards.program)
-
-
-def source_digest(wildcards):
-    return experiments.source_digest(wildcards.program)
+def is_contained(job):
+    return CONFIG.system["container"] is not None and job.container != "off"
 
 
 def command(experiment):
-    """The function that gives a rule its whole launch line, quoted for the shell."""
+    """The function that gives a rule its whole shell line, every word quoted."""
 
     def line(wildcards):
-        return shlex.join(experiments.job_command(CONFIG, job_of(experiment, wildcards)))
+        job = job_of(experiment, wildcards)
+        words = shlex.join(experiments.job_command(CONFIG, job))
+        if not is_contained(job):
+            return words
+        digest = f"$(cat {shlex.quote(container.digest_file(CONFIG))})"
+        return f"WEFT_CONTAINER={shlex.quote(container.image(CONFIG))} WEFT_CONTAINER_DIGEST=sha256:{digest} {words}"
 
     return line
 
 
 def job_of(experiment, wildcards):
-    ranks = wildcards.get("ranks")
-    return experiments.Job(
-        experiment,
-        int(wildcards.repeat),
-        wildcards.get("sweep"),
-        int(ranks) if ranks else None,
-        wildcards.get("gpudirect"),
-    )
+    return NAMED[experiment, wildcards.job]
 
 
-def resource(experiment, name):
-    """The function that gives a rule one of the resources that depend on its job."""
+def measured(experiment):
+    """The resources of a measuring rule, by name: each a number, or a function of the job."""
 
-    def value(wildcards):
-        return experiments.resources(CONFIG, job_of(experiment, wildcards))[name]
+    def of_job(name):
+        # A job that ended badly gets more memory and time when it is tried again: it may have lacked them.
+        def value(wildcards, attempt):
+            found = weft_resources.resources(CONFIG, job_of(experiment, wildcards))[name]
+            return found * attempt if name in ("mem_mb", "runtime") else found
 
-    return value
+        return value
+
+    names = [job for job in JOBS if job.experiment == experiment][:1]
+    kinds = weft_resources.resources(CONFIG, names[0]) if names else {}
+    return {"machine": 1, **{name: of_job(name) for name in kinds}}
 
 
 def records_of(wildcards):

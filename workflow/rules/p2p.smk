@@ -3,129 +3,109 @@
 
 rule p2p_copy:
     input:
-        program=binary("p2p"),
-        sources=sources_of("p2p"),
+        needs("p2p_copy"),
     output:
-        f"{RESULTS}/records/p2p_copy/{{sweep}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/p2p_copy/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/p2p_copy/{{sweep}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/p2p_copy/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/p2p_copy/{{sweep}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/p2p_copy/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("p2p_copy"),
     retries: 1
     resources:
-        machine=1,
-        nodes=resource("p2p_copy", "nodes"),
-        ranks=resource("p2p_copy", "ranks"),
-        devices=resource("p2p_copy", "devices"),
-        mem_mb=resource("p2p_copy", "mem_mb"),
-        runtime=resource("p2p_copy", "runtime"),
+        **measured("p2p_copy"),
     params:
         command=command("p2p_copy"),
     message:
-        "Copies between two devices ({wildcards.sweep}, repeat {wildcards.repeat})"
+        "Copies between two devices ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule p2p_latency:
     input:
-        program=binary("p2p"),
-        sources=sources_of("p2p"),
+        needs("p2p_latency"),
     output:
-        f"{RESULTS}/records/p2p_latency/{{sweep}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/p2p_latency/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/p2p_latency/{{sweep}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/p2p_latency/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/p2p_latency/{{sweep}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/p2p_latency/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("p2p_latency"),
     retries: 1
     resources:
-        machine=1,
-        nodes=resource("p2p_latency", "nodes"),
-        ranks=resource("p2p_latency", "ranks"),
-        devices=resource("p2p_latency", "devices"),
-        mem_mb=resource("p2p_latency", "mem_mb"),
-        runtime=resource("p2p_latency", "runtime"),
+        **measured("p2p_latency"),
     params:
         command=command("p2p_latency"),
     message:
-        "Latency between two devices ({wildcards.sweep}, repeat {wildcards.repeat})"
+        "Latency between two devices ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule p2p_host:
     input:
-        program=binary("p2p"),
-        sources=sources_of("p2p"),
+        needs("p2p_host"),
     output:
-        f"{RESULTS}/records/p2p_host/{{sweep}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/p2p_host/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/p2p_host/{{sweep}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/p2p_host/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/p2p_host/{{sweep}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/p2p_host/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("p2p_host"),
     retries: 1
     resources:
-        machine=1,
-        nodes=resource("p2p_host", "nodes"),
-        ranks=resource("p2p_host", "ranks"),
-        devices=resource("p2p_host", "devices"),
-        mem_mb=resource("p2p_host", "mem_mb"),
-        runtime=resource("p2p_host", "runtime"),
+        **measured("p2p_host"),
     params:
         command=command("p2p_host"),
     message:
-        "Copies between host and device ({wildcards.sweep}, repeat {wildcards.repeat})"
+        "Copies between host and device ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule p2p_route:
     input:
-        program=binary("p2p"),
-        sources=sources_of("p2p"),
+        needs("p2p_route"),
     output:
-        f"{RESULTS}/records/p2p_route/{{sweep}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/p2p_route/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/p2p_route/{{sweep}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/p2p_route/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/p2p_route/{{sweep}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/p2p_route/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("p2p_route"),
     retries: 1
     resources:
-        machine=1,
-        nodes=resource("p2p_route", "nodes"),
-        ranks=resource("p2p_route", "ranks"),
-        devices=resource("p2p_route", "devices"),
-        mem_mb=resource("p2p_route", "mem_mb"),
-        runtime=resource("p2p_route", "runtime"),
+        **measured("p2p_route"),
     params:
         command=command("p2p_route"),
     message:
-        "Copies through a third device ({wildcards.sweep}, repeat {wildcards.repeat})"
+        "Copies through a third device ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule p2p_fanout:
     input:
-        program=binary("p2p"),
-        sources=sources_of("p2p"),
+        needs("p2p_fanout"),
     output:
-        f"{RESULTS}/records/p2p_fanout/{{sweep}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/p2p_fanout/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/p2p_fanout/{{sweep}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/p2p_fanout/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/p2p_fanout/{{sweep}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/p2p_fanout/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("p2p_fanout"),
     retries: 1
     resources:
-        machine=1,
-        nodes=resource("p2p_fanout", "nodes"),
-        ranks=resource("p2p_fanout", "ranks"),
-        devices=resource("p2p_fanout", "devices"),
-        mem_mb=resource("p2p_fanout", "mem_mb"),
-        runtime=resource("p2p_fanout", "runtime"),
+        **measured("p2p_fanout"),
     params:
         command=command("p2p_fanout"),
     message:
-        "One to all, all to one, all pairs ({wildcards.sweep}, repeat {wildcards.repeat})"
+        "One to all, all to one, all pairs ({wildcards.job})"
     shell:
         MEASURE

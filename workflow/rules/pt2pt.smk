@@ -4,103 +4,87 @@
 
 rule pt2pt_latency:
     input:
-        program=binary("pt2pt"),
-        sources=sources_of("pt2pt"),
+        needs("pt2pt_latency"),
     output:
-        f"{RESULTS}/records/pt2pt_latency/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/pt2pt_latency/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/pt2pt_latency/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/pt2pt_latency/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/pt2pt_latency/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/pt2pt_latency/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("pt2pt_latency"),
     retries: 2
     resources:
-        machine=1,
-        nodes=resource("pt2pt_latency", "nodes"),
-        ranks=resource("pt2pt_latency", "ranks"),
-        devices=resource("pt2pt_latency", "devices"),
-        mem_mb=resource("pt2pt_latency", "mem_mb"),
-        runtime=resource("pt2pt_latency", "runtime"),
+        **measured("pt2pt_latency"),
     params:
         command=command("pt2pt_latency"),
     message:
-        "MPI latency ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
+        "MPI latency ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule pt2pt_bandwidth:
     input:
-        program=binary("pt2pt"),
-        sources=sources_of("pt2pt"),
+        needs("pt2pt_bandwidth"),
     output:
-        f"{RESULTS}/records/pt2pt_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/pt2pt_bandwidth/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/pt2pt_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/pt2pt_bandwidth/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/pt2pt_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/pt2pt_bandwidth/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("pt2pt_bandwidth"),
     retries: 2
     resources:
-        machine=1,
-        nodes=resource("pt2pt_bandwidth", "nodes"),
-        ranks=resource("pt2pt_bandwidth", "ranks"),
-        devices=resource("pt2pt_bandwidth", "devices"),
-        mem_mb=resource("pt2pt_bandwidth", "mem_mb"),
-        runtime=resource("pt2pt_bandwidth", "runtime"),
+        **measured("pt2pt_bandwidth"),
     params:
         command=command("pt2pt_bandwidth"),
     message:
-        "MPI bandwidth ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
+        "MPI bandwidth ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule pt2pt_bidirectional_bandwidth:
     input:
-        program=binary("pt2pt"),
-        sources=sources_of("pt2pt"),
+        needs("pt2pt_bidirectional_bandwidth"),
     output:
-        f"{RESULTS}/records/pt2pt_bidirectional_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/pt2pt_bidirectional_bandwidth/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/pt2pt_bidirectional_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/pt2pt_bidirectional_bandwidth/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/pt2pt_bidirectional_bandwidth/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/pt2pt_bidirectional_bandwidth/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("pt2pt_bidirectional_bandwidth"),
     retries: 2
     resources:
-        machine=1,
-        nodes=resource("pt2pt_bidirectional_bandwidth", "nodes"),
-        ranks=resource("pt2pt_bidirectional_bandwidth", "ranks"),
-        devices=resource("pt2pt_bidirectional_bandwidth", "devices"),
-        mem_mb=resource("pt2pt_bidirectional_bandwidth", "mem_mb"),
-        runtime=resource("pt2pt_bidirectional_bandwidth", "runtime"),
+        **measured("pt2pt_bidirectional_bandwidth"),
     params:
         command=command("pt2pt_bidirectional_bandwidth"),
     message:
-        "MPI bandwidth both ways ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
+        "MPI bandwidth both ways ({wildcards.job})"
     shell:
         MEASURE
 
 
 rule pt2pt_message_rate:
     input:
-        program=binary("pt2pt"),
-        sources=sources_of("pt2pt"),
+        needs("pt2pt_message_rate"),
     output:
-        f"{RESULTS}/records/pt2pt_message_rate/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/pt2pt_message_rate/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/pt2pt_message_rate/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.log",
+        f"{RESULTS}/logs/pt2pt_message_rate/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/pt2pt_message_rate/{{sweep}}.ranks{{ranks}}.gpudirect-{{gpudirect}}.repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/pt2pt_message_rate/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("pt2pt_message_rate"),
     retries: 2
     resources:
-        machine=1,
-        nodes=resource("pt2pt_message_rate", "nodes"),
-        ranks=resource("pt2pt_message_rate", "ranks"),
-        devices=resource("pt2pt_message_rate", "devices"),
-        mem_mb=resource("pt2pt_message_rate", "mem_mb"),
-        runtime=resource("pt2pt_message_rate", "runtime"),
+        **measured("pt2pt_message_rate"),
     params:
         command=command("pt2pt_message_rate"),
     message:
-        "MPI message rate ({wildcards.sweep}, {wildcards.ranks} ranks, GPUDirect {wildcards.gpudirect}, repeat {wildcards.repeat})"
+        "MPI message rate ({wildcards.job})"
     shell:
         MEASURE

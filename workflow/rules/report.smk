@@ -2,6 +2,12 @@
 # measured elsewhere or published, is made without measuring.
 
 
+localrules:
+    resolved_config,
+    table,
+    report,
+
+
 rule resolved_config:
     input:
         CONFIG.sources(),

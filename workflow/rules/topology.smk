@@ -3,23 +3,19 @@
 
 rule topology:
     input:
-        program=binary("topology"),
-        sources=sources_of("topology"),
+        needs("topology"),
     output:
-        f"{RESULTS}/records/topology/repeat{{repeat}}.jsonl",
+        f"{RESULTS}/records/topology/{{job}}.jsonl",
     log:
-        f"{RESULTS}/logs/topology/repeat{{repeat}}.log",
+        f"{RESULTS}/logs/topology/{{job}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/topology/repeat{{repeat}}.tsv"
+        f"{RESULTS}/benchmarks/topology/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("topology"),
     priority: 50
     retries: 1
     resources:
-        machine=1,
-        nodes=resource("topology", "nodes"),
-        ranks=resource("topology", "ranks"),
-        devices=resource("topology", "devices"),
-        mem_mb=resource("topology", "mem_mb"),
-        runtime=resource("topology", "runtime"),
+        **measured("topology"),
     params:
         command=command("topology"),
     message:

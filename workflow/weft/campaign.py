@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from weft import config as weft_config
-from weft import experiments, launch, processes, resume
+from weft import jobs, launch, processes, resume
 from weft.config import ResolvedConfig
 from weft.errors import BadInput, did_you_mean
 
@@ -66,7 +66,7 @@ def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ())
         status = _measure(command, checkout)
         if status < 0:
             return 128 - status
-        folder = Path(experiments.results(config))
+        folder = Path(jobs.results(config))
         if status:
             _report_what_there_is(config, folder)
         return _verdict(folder, status, time.monotonic() - started)
@@ -74,7 +74,7 @@ def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ())
 
 def check_mpi(config: ResolvedConfig) -> None:
     """Raise BadInput when a campaign needs MPI and the launcher does not start this machine's ranks."""
-    ranks = max((job.ranks for job in experiments.jobs(config) if job.ranks), default=0)
+    ranks = max((job.ranks for job in jobs.jobs(config) if job.ranks), default=0)
     if not ranks or config.system["nodes"] > 1:
         return
     line = launch.command_line(config, "/bin/true", [], launch.Geometry.of(config, ranks))
@@ -171,7 +171,7 @@ def _report_what_there_is(config: ResolvedConfig, folder: Path) -> None:
     """Make table and report although experiments failed: the report shows what is missing."""
     from weft import report, table  # noqa: PLC0415 (heavy, and needed here alone)
 
-    paths = [Path(experiments.record_path(config, job)) for job in experiments.jobs(config)]
+    paths = [Path(jobs.record_path(config, job)) for job in jobs.jobs(config)]
     there = [path.exists() for path in paths]
     if all(there) or not any(there):
         return

@@ -134,7 +134,7 @@ def _expected(part: dict[str, Any], value: Any, root: dict[str, Any]) -> str:
     for kind in types:
         word = TYPES[kind]
         if kind == "string" and "pattern" in part:
-            word = words(part["pattern"])
+            word = part.get("form") or words(part["pattern"])
         if kind in ("integer", "number"):
             word += bounds(part)
         if kind == "array" and "items" in part:
@@ -165,6 +165,6 @@ def words(pattern: str) -> str:
     choices = pattern.strip("^$()").split("|")
     return (
         " or ".join(f"'{choice}'" for choice in choices)
-        if all(map(str.isalpha, choices))
+        if all(choice.replace("_", "").isalpha() for choice in choices)
         else "a size as in 64KiB"
     )

@@ -77,9 +77,9 @@ def load(system: str, campaign: str, root: Path = Path()) -> ResolvedConfig:
     place = _read(root, "systems", "system", system)
     _where(f"{_path(root, 'systems', system)}: max_size_bytes", _resolve_limits, place)
     library = _read(root, "mpi", "mpi", place["mpi"])
-    config_rules.check_launch(
-        place, library, str(_path(root, "systems", system)), str(_path(root, "mpi", place["mpi"]))
-    )
+    files = str(_path(root, "systems", system)), str(_path(root, "mpi", place["mpi"]))
+    config_rules.check_launch(place, library, *files)
+    config_rules.check_cluster(place, library, *files)
 
     file = str(_path(root, "campaigns", campaign))
     plan = _read(root, "campaigns", "campaign", campaign)
@@ -89,17 +89,22 @@ def load(system: str, campaign: str, root: Path = Path()) -> ResolvedConfig:
         kept = {}
         for name, sweep in sweeps.items():
             where = f"{file}: experiments.{experiment}.{name}"
-            _resolve_sweep(where, sweep, plan["sampling"], place)
-            config_rules.check_sweep(where, experiment, sweep, place)
-            reason = _left_out(experiment, sweep, place)
-            if reason:
-                skipped.append({"experiment": experiment, "sweep": name, "reason": reason})
-            if experiment_runs(experiment, place) and sweep.get("sizes_bytes") != []:
+            reasons = _resolve_sweep(where, sweep, plan["sampling"], place)
+            if sweep.get("ranks") != []:
+                config_rules.check_sweep(where, experiment, sweep, place)
+            reasons += _left_out(experiment, sweep, place)
+            skipped += [{"experiment": experiment, "sweep": name, "reason": reason} for reason in reasons]
+            if experiment_runs(experiment, place) and [] not in (
+                sweep.get("sizes_bytes"),
+                sweep.get("ranks"),
+            ):
                 kept[name] = sweep
         config_rules.check_overlap(f"{file}: experiments.{experiment}", kept, place)
         if kept:
             experiments[experiment] = kept
     plan["experiments"] = experiments
+    if place["max_repeats"] is not None:
+        plan["repeats"] = min(plan["repeats"], place["max_repeats"])
     return ResolvedConfig(system, campaign, place, library, plan, skipped)
 
 
@@ -140,30 +145,50 @@ def _resolve_limits(place: Settings) -> None:
         place["max_size_bytes"] = parse_size(place["max_size_bytes"])
     if place["ranks_per_node"] is None:
         place["ranks_per_node"] = place["devices_per_node"]
-    if place["cores"] is None:
+    if place["cores"] is None and place["scheduler"] is None:
         place["cores"] = len(os.sched_getaffinity(0))
 
 
-def _resolve_sweep(where: str, sweep: Settings, sampling: Settings, place: Settings) -> None:
+def _resolve_sweep(where: str, sweep: Settings, sampling: Settings, place: Settings) -> list[str]:
+    """Fill in numbers for words; return why a number of nodes was left out, if one was."""
+
     def sizes(key: str) -> None:
         sweep[key] = parse_sizes(sweep[key])
 
     for key in ("sizes_bytes", "chunks_bytes"):
         if isinstance(sweep.get(key), list):
             _where(f"{where}.{key}", sizes, key)
-    if sweep.get("ranks") == "all":
-        sweep["ranks"] = list(range(2, place["nodes"] * place["ranks_per_node"] + 1))
     sweep["sampling"] = {**sampling, **sweep.get("sampling", {})}
+    left_out = []
+    if sweep.get("ranks_per_node") == "all":
+        sweep["ranks_per_node"] = place["ranks_per_node"]
+    if sweep.get("nodes"):
+        config_rules.check_nodes(where, sweep, place)
+        asked = [place["nodes"] if nodes == "all" else nodes for nodes in sweep["nodes"]]
+        sweep["nodes"] = sorted({nodes for nodes in asked if 1 < nodes <= place["nodes"]})
+        sweep["ranks"] = [nodes * sweep["ranks_per_node"] for nodes in sweep["nodes"]]
+        if place["nodes"] == 1:
+            left_out = ["more than one node: this system has one"]
+        elif max(asked) > place["nodes"]:
+            more = ", ".join(str(nodes) for nodes in asked if nodes > place["nodes"])
+            left_out = [f"{more} nodes: this system has {place['nodes']}"]
+    elif sweep.get("ranks") == "all":
+        sweep["ranks"] = list(range(2, place["nodes"] * place["ranks_per_node"] + 1))
+        if not sweep["ranks"]:
+            raise BadInput(
+                f"{where} needs 2 ranks, but the system has places for 1 (nodes x ranks_per_node)."
+            )
+    return left_out
 
 
-def _left_out(experiment: str, sweep: Settings, place: Settings) -> str | None:
-    """Take out of a sweep what the system does not run, and return why; None when all of it runs."""
+def _left_out(experiment: str, sweep: Settings, place: Settings) -> list[str]:
+    """Take out of a sweep what the system does not run, and return why."""
     if not experiment_runs(experiment, place):
-        return "NCCL needs GPUs, and the backend of this system is host"
+        return ["NCCL needs GPUs, and the backend of this system is host"]
     limit = place["max_size_bytes"]
     large = [size for size in sweep.get("sizes_bytes", []) if limit is not None and size > limit]
     if not large:
-        return None
+        return []
     sweep["sizes_bytes"] = [size for size in sweep["sizes_bytes"] if size <= limit]
     sizes = ", ".join(format_size(size) for size in large)
-    return f"{sizes}: larger than max_size_bytes of this system, {format_size(limit)}"
+    return [f"{sizes}: larger than max_size_bytes of this system, {format_size(limit)}"]

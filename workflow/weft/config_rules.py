@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 import string
+from collections.abc import Sequence
 from typing import Any
 
 from weft.errors import BadInput, did_you_mean
 
 Settings = dict[str, Any]
 ELEMENT_BYTES = {"float32": 4, "float64": 8, "int32": 4}
-_NO_AXES = ("sampling", "window_messages", "schedule")
+_NO_AXES = ("sampling", "window_messages", "schedule", "ranks_per_node")
+_PLACEHOLDERS = ("ranks", "nodes", "ranks_per_node", "cores_per_rank", "devices", "gres")
 
 
 def check_launch(place: Settings, library: Settings, system_file: str, mpi_file: str) -> None:
@@ -23,7 +26,40 @@ def check_launch(place: Settings, library: Settings, system_file: str, mpi_file:
         )
     for launcher, words in library["launch"].items():
         for word in words:
-            _check_word(f"{mpi_file}: launch.{launcher}", word)
+            _check_word(f"{mpi_file}: launch.{launcher}", word, _PLACEHOLDERS)
+
+
+def check_cluster(place: Settings, library: Settings, system_file: str, mpi_file: str) -> None:
+    """Raise BadInput when scheduler, container and cores of a system do not fit together."""
+    scheduler, container = place["scheduler"], place["container"]
+    if scheduler:
+        if place["cores"] is None:
+            raise BadInput(
+                f"{system_file} has a scheduler but no cores: how many a node has this machine cannot know."
+            )
+        if place["ranks_per_node"] > place["cores"]:
+            raise BadInput(
+                f"{system_file}: ranks_per_node is {place['ranks_per_node']}, but a node has {place['cores']}"
+                " cores (cores), and the scheduler gives each rank one."
+            )
+        if scheduler["gres"]:
+            _check_word(f"{system_file}: scheduler.gres", scheduler["gres"], ("devices",))
+    if container and container["image"] is None and library["recipe"] is None:
+        raise BadInput(
+            f"{system_file}: container.image is null, but {mpi_file} names no recipe to build one from;"
+            " name an image."
+        )
+
+
+def check_nodes(where: str, sweep: Settings, place: Settings) -> None:
+    """Raise BadInput when a sweep counts both ranks and nodes, or asks for more ranks of a node than it holds."""
+    if sweep["ranks"] != [2]:
+        raise BadInput(f"{where} has both ranks and nodes; keep one: nodes has ranks_per_node on each.")
+    if sweep["ranks_per_node"] > place["ranks_per_node"]:
+        raise BadInput(
+            f"{where}.ranks_per_node is {sweep['ranks_per_node']}, but a node has places for"
+            f" {place['ranks_per_node']} (ranks_per_node of the system)."
+        )
 
 
 def check_sweep(where: str, experiment: str, sweep: Settings, place: Settings) -> None:
@@ -70,8 +106,7 @@ def check_overlap(where: str, sweeps: dict[str, Settings], place: Settings) -> N
             )
 
 
-def _check_word(where: str, word: str) -> None:
-    known = ("ranks", "nodes", "ranks_per_node")
+def _check_word(where: str, word: str, known: Sequence[str]) -> None:
     try:
         fields = {field for _, field, _, _ in string.Formatter().parse(word) if field is not None}
     except ValueError:
@@ -116,8 +151,6 @@ def _check_pairs(where: str, sweep: Settings, count: int, noun: str, there_are: 
 
 def _check_ranks(where: str, sweep: Settings, slots: int) -> None:
     there_are = f"the system has places for {slots} (nodes x ranks_per_node)"
-    if not sweep["ranks"]:
-        raise BadInput(f"{where} needs 2 ranks, but {there_are}.")
     for ranks in sweep["ranks"]:
         if ranks > slots:
             raise BadInput(f"{where}.ranks has {ranks}, but {there_are}.")
@@ -152,13 +185,15 @@ def _ends(pair: str) -> tuple[int, int]:
 def _values(axis: str, sweep: Settings, place: Settings) -> set[Any]:
     """Every value that an axis takes."""
     value = sweep[axis]
+    if axis == "nodes":
+        return set(value or (math.ceil(ranks / place["ranks_per_node"]) for ranks in sweep["ranks"]))
     # Every route is measured beside the direct way, which has neither a third device nor pieces.
     beside = {"direct"} if "via" in sweep and axis in ("via", "chunks_bytes") else set()
     if axis == "chunks_bytes":
         return beside | ({"none", value} if isinstance(value, str) else set(value))
-    if value != "all":
+    if value not in ("all", "inter_node"):
         return beside | (set(value) if isinstance(value, list) else {value})
     members = range(max(sweep["ranks"]) if "ranks" in sweep else place["devices_per_node"])
-    if axis == "pairs":
+    if axis == "pairs":  # inter_node: those whose ends are on two nodes, of which none is known here
         return {f"{source}:{destination}" for source, destination in itertools.permutations(members, 2)}
     return {"all"} if axis == "participants" else beside | set(members)

@@ -1,16 +1,13 @@
-"""The experiments: which program runs each, which option an axis becomes, which jobs a campaign needs."""
+"""The experiments: which program runs each, which option an axis becomes, which command measures a job."""
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from weft.config import ResolvedConfig
-from weft.errors import BadInput
+from weft.jobs import Job, axes_of, record_path
 from weft.launch import Geometry, command_line
 from weft.sizes import format_size
 
@@ -69,13 +66,6 @@ EXPERIMENTS = {
     "collective_nccl": Experiment("collective", None, _REDUCTIONS, "nccl"),
 }
 
-# What each program is made of, as in the floor plan of the house: a change there makes it another program.
-_FOLDERS = {
-    "topology": ("core", "topology"),
-    "p2p": ("core", "topology", "p2p"),
-    "pt2pt": ("core", "mpi", "pt2pt"),
-    "collective": ("core", "mpi", "collective"),
-}
 _SAMPLING = {
     "precision": "--precision",
     "confidence": "--confidence",
@@ -85,56 +75,13 @@ _SAMPLING = {
 }
 
 
-@dataclass(frozen=True)
-class Job:
-    """One run of a program: a sweep on one geometry. What means nothing to an experiment is None."""
-
-    experiment: str
-    repeat: int
-    sweep: str | None = None
-    ranks: int | None = None
-    gpudirect: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The path of its files below `records`, `logs` and `benchmarks`, without suffix."""
-        parts = [
-            self.sweep,
-            f"ranks{self.ranks}" if self.ranks else None,
-            f"gpudirect-{self.gpudirect}" if self.gpudirect else None,
-            f"repeat{self.repeat}",
-        ]
-        return f"{self.experiment}/{'.'.join(part for part in parts if part)}"
-
-
-def results(config: ResolvedConfig) -> str:
-    """Return the folder of a campaign's results, relative to the checkout."""
-    return f"results/{config.system_name}/{config.campaign_name}"
-
-
-def record_path(config: ResolvedConfig, job: Job) -> str:
-    """Return the record file of a job, relative to the checkout."""
-    return f"{results(config)}/records/{job.name}.jsonl"
-
-
-def jobs(config: ResolvedConfig) -> Iterator[Job]:
-    """Yield every job of a campaign, the repeats of one after the other so that they lie apart in time."""
-    yield Job("topology", 0)
-    for repeat in range(config.campaign["repeats"]):
-        for experiment in config.campaign["experiments"]:
-            for sweep, axes in config.sweeps(experiment).items():
-                for ranks in axes.get("ranks", [None]):
-                    for gpudirect in _switches(axes):
-                        yield Job(experiment, repeat, sweep, ranks, gpudirect)
-
-
 def job_command(config: ResolvedConfig, job: Job) -> list[str]:
     """Return the launch line that measures ``job``.
 
     Raises BadInput when the campaign has no such sweep, or the sweep no such geometry.
     """
     experiment = EXPERIMENTS[job.experiment]
-    axes = _axes(config, job)
+    axes = axes_of(config, job)
     arguments = ["--output", record_path(config, job)]
     if experiment.benchmark:
         arguments += ["--benchmarks", experiment.benchmark]
@@ -152,11 +99,12 @@ def job_command(config: ResolvedConfig, job: Job) -> list[str]:
     arguments += sampling_arguments(axes.get("sampling", config.campaign["sampling"]))
     arguments += ["--repeat", str(job.repeat), "--system", config.system_name]
     arguments += ["--campaign", config.campaign_name, "--experiment", job.experiment]
-    geometry = None
-    if job.ranks:
-        geometry = Geometry.of(config, job.ranks)
+    geometry = Geometry.of(config, job.ranks, job.nodes) if job.ranks else None
+    if geometry:
         arguments += ["--expect-ranks", str(geometry.ranks), "--expect-nodes", str(geometry.nodes)]
-    return command_line(config, experiment.program, arguments, geometry, job.gpudirect)
+    return command_line(
+        config, experiment.program, arguments, geometry, job.gpudirect, contained=job.container != "off"
+    )
 
 
 def sampling_arguments(sampling: dict[str, Any]) -> list[str]:
@@ -170,69 +118,12 @@ def measurements(config: ResolvedConfig, job: Job) -> int:
     devices = config.system["devices_per_node"]
     members = job.ranks or devices
     all_of = {"pairs": members * (members - 1), "via": devices - 2, "devices": devices, "participants": 1}
-    axes = _axes(config, job)
+    axes = axes_of(config, job)
     counts = [2 if axes.get("chunks_bytes") == "auto" else 1]
     for axis in EXPERIMENTS[job.experiment].options:
         value = axes.get(axis)
         counts.append(all_of.get(axis, 1) if value == "all" else len(value) if isinstance(value, list) else 1)
     return math.prod(counts)
-
-
-def resources(config: ResolvedConfig, job: Job) -> dict[str, int]:
-    """Return what a job needs: nodes, ranks, devices and mem_mb (per node), runtime (minutes, at most)."""
-    axes = _axes(config, job)
-    geometry = Geometry.of(config, job.ranks or 1)
-    devices = config.system["devices_per_node"]
-    if job.ranks:
-        devices = min(devices, geometry.ranks_per_node)
-    # Four buffers of the largest size a device. After thrice the time budgets a job has certainly hung.
-    memory_mb = 1000 + math.ceil(4 * devices * max(axes.get("sizes_bytes", [0])) / 1e6)
-    budget_s = axes.get("sampling", config.campaign["sampling"])["time_budget_s"]
-    runtime_min = 5 + math.ceil(measurements(config, job) * (3 * budget_s + 0.5) / 60)
-    return {
-        "nodes": geometry.nodes,
-        "ranks": geometry.ranks,
-        "devices": devices,
-        "mem_mb": memory_mb,
-        "runtime": runtime_min,
-    }
-
-
-def source_digest(program: str, sources: Path = Path("workflow/programs")) -> str:
-    """Return a digest of the sources of ``program``: what decides whether its results are still its own.
-
-    The binary would not do: it carries the commit, so it is another after every commit to anything.
-    """
-    digest = hashlib.sha256()
-    for path in source_files(program, sources):
-        digest.update(f"{path.relative_to(sources)}\0".encode() + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-def source_files(program: str, sources: Path = Path("workflow/programs")) -> list[Path]:
-    """Return the files that make ``program``, in order."""
-    files = [sources / "CMakeLists.txt", *(sources / "cmake").glob("*.cmake")]
-    for folder in _FOLDERS[program]:
-        files += [path for path in (sources / folder).rglob("*") if path.is_file()]
-    return sorted(path for path in files if path.exists())
-
-
-def _axes(config: ResolvedConfig, job: Job) -> dict[str, Any]:
-    axes = {} if job.sweep is None else config.sweeps(job.experiment).get(job.sweep)
-    if axes is None or job.repeat >= config.campaign["repeats"] or job.ranks not in axes.get("ranks", [None]):
-        raise BadInput(
-            f"Campaign '{config.campaign_name}' has no job {job.name} on system '{config.system_name}'."
-        )
-    return axes
-
-
-def _switches(axes: dict[str, Any]) -> list[str | None]:
-    """GPUDirect off needs a placement other than the device's own memory."""
-    return [
-        switch
-        for switch in axes.get("gpudirect", [None])
-        if switch != "off" or any(place != "device" for place in axes["placements"])
-    ]
 
 
 def _argument(axis: str, value: Any) -> str:

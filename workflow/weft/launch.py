@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import os
+import string
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from weft import container
 from weft.config import ResolvedConfig
 
 
@@ -19,12 +21,14 @@ class Geometry:
     ranks: int
     nodes: int
     ranks_per_node: int
+    cores_per_rank: int
 
     @staticmethod
-    def of(config: ResolvedConfig, ranks: int) -> Geometry:
-        """Return the geometry with ``ranks`` ranks on as few nodes of the system as have places for them."""
-        nodes = math.ceil(ranks / config.system["ranks_per_node"])
-        return Geometry(ranks, nodes, math.ceil(ranks / nodes))
+    def of(config: ResolvedConfig, ranks: int, nodes: int | None = None) -> Geometry:
+        """Return the geometry of ``ranks`` on ``nodes``; None is as few as have places for them."""
+        nodes = nodes or math.ceil(ranks / config.system["ranks_per_node"])
+        each = math.ceil(ranks / nodes)
+        return Geometry(ranks, nodes, each, max(1, config.system["cores"] // each))
 
 
 def command_line(
@@ -33,13 +37,18 @@ def command_line(
     arguments: Sequence[str] = (),
     geometry: Geometry | None = None,
     gpudirect: str | None = None,
+    *,
+    contained: bool = True,
 ) -> list[str]:
     """Return the words of ``env NAME=VALUE… launcher… container exec… program arguments``.
 
-    ``program`` is the name of a measured program, or a path. ``geometry`` None starts one process, without a
-    launcher. ``gpudirect`` is `on`, `off`, or None where no message passes. The launcher stands outside the
-    container, so that it reaches other nodes. For a shell line, join the words with shlex.join.
+    ``program`` is the name of a measured program, or a path. ``geometry`` None starts one process, without
+    a launcher where no scheduler has to find it a node. ``gpudirect`` is `on`, `off`, or None where no
+    message passes. ``contained`` False runs on the bare machine what the system would run in its container.
+    The launcher stands outside the container, so that it reaches other nodes. For a shell line, join the
+    words with shlex.join.
     """
+    contained = contained and config.system["container"] is not None
     variables = dict(config.system["environment"])
     launcher: list[str] = []
     if geometry:
@@ -48,15 +57,43 @@ def command_line(
             variables |= config.mpi["environment_when_oversubscribed"]
         if gpudirect:
             variables |= config.mpi["gpudirect"][config.backend][gpudirect]
-        numbers = {
-            "ranks": geometry.ranks,
-            "nodes": geometry.nodes,
-            "ranks_per_node": geometry.ranks_per_node,
-        }
-        launcher = [word.format(**numbers) for word in config.mpi["launch"][config.system["launcher"]]]
+    if geometry or config.system["scheduler"]:
+        launcher = launcher_words(config, geometry or Geometry.of(config, 1))
     settings = ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
-    path = program if "/" in program else program_path(config, program)
-    return [*settings, *launcher, *container_words(config), path, *arguments]
+    path = program if "/" in program else program_path(config, program, contained=contained)
+    return [*settings, *launcher, *(container.words(config) if contained else []), path, *arguments]
+
+
+def launcher_words(config: ResolvedConfig, geometry: Geometry) -> list[str]:
+    """Return the words of the system's launcher, without those whose placeholder stands for nothing."""
+    values = {
+        "ranks": geometry.ranks,
+        "nodes": geometry.nodes,
+        "ranks_per_node": geometry.ranks_per_node,
+        "cores_per_rank": geometry.cores_per_rank,
+        "devices": devices_of(config, geometry),
+        "gres": gres(config, geometry),
+    }
+    words = []
+    for word in config.mpi["launch"][config.system["launcher"]]:
+        used = [field for _, field, _, _ in string.Formatter().parse(word) if field]
+        if all(values[field] is not None for field in used):
+            words.append(word.format(**values))
+    return words
+
+
+def devices_of(config: ResolvedConfig, geometry: Geometry) -> int:
+    """Return how many devices of each node a job uses: one process takes all, ranks take one each."""
+    devices = config.system["devices_per_node"]
+    return devices if geometry.ranks == 1 else min(devices, geometry.ranks_per_node)
+
+
+def gres(config: ResolvedConfig, geometry: Geometry) -> str | None:
+    """Return the generic resources of one node that a job asks the scheduler for; None is none."""
+    scheduler = config.system["scheduler"]
+    if scheduler is None or scheduler["gres"] is None:
+        return None
+    return scheduler["gres"].format(devices=devices_of(config, geometry))
 
 
 def search_paths(config: ResolvedConfig) -> dict[str, str]:
@@ -79,14 +116,6 @@ def _with_folders(own: Sequence[Path], path: str, *, first: bool) -> str:
     return os.pathsep.join([*ours, *others] if first else [*others, *ours])
 
 
-def program_path(config: ResolvedConfig, program: str) -> str:
+def program_path(config: ResolvedConfig, program: str, *, contained: bool) -> str:
     """Return where a measured program lies, relative to the checkout."""
-    return f"build/{config.backend}/bin/{program}"
-
-
-def container_words(config: ResolvedConfig) -> list[str]:
-    """Return the words that run what follows them in the system's container; none where it has none."""
-    if config.system["container"] is None:
-        return []
-    gpus = ["--nv"] if config.backend == "cuda" else []
-    return ["apptainer", "--quiet", "exec", *gpus, config.system["container"]]
+    return f"build/{container.tree(config, contained=contained)}/bin/{program}"

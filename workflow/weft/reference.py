@@ -84,7 +84,7 @@ def _type(kind: str, part: _Schema, root: _Schema) -> str:
         item = closed_world.resolve(part["additionalProperties"], root)
         return f"a mapping of names to {'lists of words' if item['type'] == 'array' else 'texts'}"
     if kind == "string" and "pattern" in part:
-        return closed_world.words(part["pattern"])
+        return part.get("form") or closed_world.words(part["pattern"])
     return closed_world.TYPES[kind] + (closed_world.bounds(part) if kind in ("integer", "number") else "")
 
 

@@ -6,9 +6,10 @@ import json
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
-from weft import experiments, launch
+from weft import container, experiments, jobs, launch, sources
 from weft.config import ResolvedConfig
-from weft.experiments import EXPERIMENTS, Job
+from weft.experiments import EXPERIMENTS
+from weft.jobs import Job
 
 
 def finished_unnoted(config: ResolvedConfig, checkout: Path) -> list[str]:
@@ -16,7 +17,7 @@ def finished_unnoted(config: ResolvedConfig, checkout: Path) -> list[str]:
 
     A record file appears whole or not at all, and says with which arguments it was made.
     """
-    paths = {experiments.record_path(config, job): job for job in experiments.jobs(config)}
+    paths = {jobs.record_path(config, job): job for job in jobs.jobs(config)}
     return [
         path
         for path, job in paths.items()
@@ -31,13 +32,18 @@ def _is_unnoted(path: str, checkout: Path) -> bool:
 
 def _is_of_now(config: ResolvedConfig, job: Job, record: Path) -> bool:
     program = EXPERIMENTS[job.experiment].program
-    binary = launch.program_path(config, program)
+    contained = config.system["container"] is not None and job.container != "off"
+    binary = launch.program_path(config, program, contained=contained)
     words = experiments.job_command(config, job)
     try:
         environment = json.loads(record.read_text(encoding="utf-8").partition("\n")[0])
-        noted = Path(f"build/{config.backend}/sources/{program}.txt").read_text(encoding="utf-8").strip()
+        noted = (
+            Path(sources.note(container.tree(config, contained=contained), program))
+            .read_text(encoding="utf-8")
+            .strip()
+        )
         is_newer = record.stat().st_mtime > Path(binary).stat().st_mtime
     except (OSError, ValueError):
         return False
     same_arguments = environment.get("command_line", [])[1:] == words[words.index(binary) + 1 :]
-    return same_arguments and is_newer and noted == experiments.source_digest(program)
+    return same_arguments and is_newer and noted == sources.source_digest(program)

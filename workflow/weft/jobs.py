@@ -1,0 +1,108 @@
+"""The jobs of a campaign: one run of a program each, and the files that are named after it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from weft.config import ResolvedConfig
+from weft.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a program: a sweep on one geometry. What means nothing to an experiment is None.
+
+    ``nodes`` is None for as few as have places for the ranks; ``container`` is `off` for the bare machine
+    where the system has a container.
+    """
+
+    experiment: str
+    repeat: int
+    sweep: str | None = None
+    ranks: int | None = None
+    gpudirect: str | None = None
+    nodes: int | None = None
+    container: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its files below `records/EXPERIMENT`, without suffix."""
+        parts = [
+            self.sweep,
+            f"ranks{self.ranks}" if self.ranks else None,
+            f"nodes{self.nodes}" if self.nodes else None,
+            f"gpudirect-{self.gpudirect}" if self.gpudirect else None,
+            f"container-{self.container}" if self.container else None,
+            f"repeat{self.repeat}",
+        ]
+        return ".".join(part for part in parts if part)
+
+    @property
+    def path(self) -> str:
+        """The path of its files below `records`, `logs` and `benchmarks`, without suffix."""
+        return f"{self.experiment}/{self.name}"
+
+
+def results(config: ResolvedConfig) -> str:
+    """Return the folder of a campaign's results, relative to the checkout."""
+    return f"results/{config.system_name}/{config.campaign_name}"
+
+
+def record_path(config: ResolvedConfig, job: Job) -> str:
+    """Return the record file of a job, relative to the checkout."""
+    return f"{results(config)}/records/{job.path}.jsonl"
+
+
+def jobs(config: ResolvedConfig) -> Iterator[Job]:
+    """Yield every job of a campaign, the repeats of one after the other so that they lie apart in time."""
+    yield Job("topology", 0)
+    for repeat in range(config.campaign["repeats"]):
+        for experiment in config.campaign["experiments"]:
+            for sweep, axes in config.sweeps(experiment).items():
+                for (ranks, nodes), gpudirect, container in itertools.product(
+                    _geometries(axes), _switches(axes), _containers(config, axes)
+                ):
+                    yield Job(experiment, repeat, sweep, ranks, gpudirect, nodes, container)
+
+
+def axes_of(config: ResolvedConfig, job: Job) -> dict[str, Any]:
+    """Return the axes of the sweep of ``job``; none for the topology.
+
+    Raises BadInput when there is no such job.
+    """
+    axes = {} if job.sweep is None else config.sweeps(job.experiment).get(job.sweep)
+    if (
+        axes is None
+        or job.repeat >= config.campaign["repeats"]
+        or (job.ranks, job.nodes) not in _geometries(axes)
+        or job.container not in _containers(config, axes)
+    ):
+        raise BadInput(
+            f"Campaign '{config.campaign_name}' has no job {job.path} on system '{config.system_name}'."
+        )
+    return axes
+
+
+def _geometries(axes: dict[str, Any]) -> list[tuple[int | None, int | None]]:
+    """Ranks and nodes of each job of a sweep."""
+    ranks = axes.get("ranks", [None])
+    return list(zip(ranks, axes.get("nodes") or [None] * len(ranks), strict=True))
+
+
+def _switches(axes: dict[str, Any]) -> list[str | None]:
+    """GPUDirect off needs a placement other than the device's own memory."""
+    return [
+        switch
+        for switch in axes.get("gpudirect", [None])
+        if switch != "off" or any(place != "device" for place in axes["placements"])
+    ]
+
+
+def _containers(config: ResolvedConfig, axes: dict[str, Any]) -> list[str | None]:
+    """The bare machine has a name only where there is a container to leave."""
+    if config.system["container"] is None:
+        return [None]
+    return [None if switch == "on" else switch for switch in axes.get("container", ["on"])]
