@@ -78,7 +78,7 @@ def test_a_campaign_measures_and_reports(finished):
     for kind, suffix in (("logs", "log"), ("benchmarks", "tsv")):
         for name in ALL:
             assert (folder / kind / f"{name}.{suffix}").exists()
-    assert "of 20  Copies between two devices (sweep, repeat 1)" in said
+    assert "of 20  Copies between two devices (sweep.repeat1)" in said
     assert "weft: 14 measurements in 0 min" in said
     assert "14 measured, 0 unsupported, 0 wrong, 0 failed." in said
     assert said.rstrip().endswith(f"weft: The report: {RESULTS}/report.html")

@@ -176,7 +176,8 @@ def test_resources_in_the_words_of_slurm(checkout):
     resolved = dataclasses.replace(resolved, system=system)
     assert resources.resources(resolved, Job("collective_mpi", 0, "sweep", 3)) == {
         "nodes": 1, "ranks": 3, "devices": 2, "mem_mb": 1001, "runtime": 6, "mpi": "srun", "tasks": 3,
-        "cpus_per_task": 2, "gres": "gpu:2", "tasks_per_gpu": 0, "slurm_account": "proj", "slurm_partition": "gpu",
+        "cpus_per_task": 2, "gres": "gpu:2", "tasks_per_gpu": 0,
+        "slurm_account": "proj", "slurm_partition": "gpu",
         "slurm_extra": shlex.join(["--ntasks-per-node=3", "--exclusive", "--reservation=tests", *options]),
     }  # fmt: skip
     assert resources.resources(resolved, Job("topology", 0))["mpi"] == ""

@@ -52,7 +52,7 @@ def check_cluster(place: Settings, library: Settings, system_file: str, mpi_file
 
 
 def check_nodes(where: str, sweep: Settings, place: Settings) -> None:
-    """Raise BadInput when a sweep counts both ranks and nodes, or asks for more ranks of a node than it holds."""
+    """Raise BadInput when a sweep counts both ranks and nodes, or too many ranks of a node."""
     if sweep["ranks"] != [2]:
         raise BadInput(f"{where} has both ranks and nodes; keep one: nodes has ranks_per_node on each.")
     if sweep["ranks_per_node"] > place["ranks_per_node"]:
