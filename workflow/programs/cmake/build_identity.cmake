@@ -19,30 +19,15 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-set(commit "")
-set(dirty -1)
-find_program(git git)
-if(git)
-  execute_process(COMMAND ${git} -C ${source} rev-parse HEAD
-    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
-  if(status EQUAL 0)
-    # Results are outputs: new ones do not make the code that made them another.
-    execute_process(COMMAND ${git} -C ${source} status --porcelain --untracked-files=no -- :/ :!/results
-      OUTPUT_VARIABLE changes OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
-    if(NOT status EQUAL 0)
-      message(FATAL_ERROR "git status failed in ${source}.")
-    endif()
-    set(dirty 0)
-    if(changes)
-      set(dirty 1)
-    endif()
-  else()
-    set(commit "")
-  endif()
+# An image has no git: envs/build looks the commit up outside it.
+set(found $ENV{WEFT_COMMIT})
+if(NOT found)
+  execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/commit
+    OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 endif()
-if(NOT commit)
-  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/commit.txt commit REGEX "^[0-9a-f]+$")
-endif()
+string(REGEX MATCH "^([0-9a-f]*)-? (-?[01])$" found "${found}")
+set(commit "${CMAKE_MATCH_1}")
+set(dirty ${CMAKE_MATCH_2})
 
 file(CONFIGURE OUTPUT ${header} @ONLY CONTENT [[
 #pragma once
