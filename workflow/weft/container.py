@@ -35,15 +35,23 @@ def digest_file(config: ResolvedConfig) -> str:
 def identity_file(config: ResolvedConfig) -> str:
     """Return the file that tells whether the image is still the same, relative to the checkout.
 
-    It holds the digest of the recipe, or of a given image: an image built anew from the same recipe is no
-    reason to measure anew.
+    It holds the digest of the recipe, since an image built anew from the same recipe is no reason to measure
+    anew; of a given image its own digest.
     """
-    return f"{IMAGES}/{stem(config)}.identity"
+    return digest_file(config) if config.system["container"]["image"] else f"{IMAGES}/{stem(config)}.recipe"
 
 
 def tree(config: ResolvedConfig, *, contained: bool) -> str:
     """Return the name of the build tree below `build`: one for each image and backend."""
-    return f"{stem(config)}-{config.backend}" if contained else config.backend
+    name = stem(config) if contained else None
+    if name is None:
+        return config.backend
+    return name if name.endswith(f"-{config.backend}") else f"{name}-{config.backend}"
+
+
+def environment() -> dict[str, str]:
+    """Return the environment variables of every call: what the runtime keeps is not for the user's home."""
+    return {"APPTAINER_CONFIGDIR": str(Path.cwd() / "build/apptainer")}
 
 
 def words(config: ResolvedConfig) -> list[str]:
@@ -62,22 +70,20 @@ def words(config: ResolvedConfig) -> list[str]:
 
 def recipe_files(config: ResolvedConfig) -> list[str]:
     """Return what the image is made from: its recipe and what recipes share, or the given image itself."""
-    settings = config.system["container"]
+    settings, recipe = config.system["container"], config.mpi["recipe"]
     if settings is None:
         return []
     if settings["image"]:
         return [settings["image"]]
-    shared = [path for path in Path("containers").rglob("*") if path.is_file() and path.suffix != ".def"]
-    return sorted(map(str, [*shared, Path(f"containers/{config.mpi['recipe']}.def")]))
+    folder = Path("containers")
+    lists = [Path(f"envs/{name}.txt") for name in ("cuda", "ucx") if config.backend == "cuda"]
+    versions = [*folder.glob(f"{recipe}*.versions"), folder / "toolchain.versions"]
+    return sorted(map(str, [folder / f"{recipe}.def", *folder.glob("common/*"), *versions, *lists]))
 
 
 def build_command(config: ResolvedConfig) -> list[str]:
-    """Return the words that build the image, or look at a given one: `envs/image` says what it leaves."""
+    """Return the words that build the image of the system's recipe."""
     settings = config.system["container"]
-    if settings is None:
-        return []
-    if settings["image"]:
-        return ["envs/image", "--given", settings["image"]]
     words = ["envs/image", config.mpi["recipe"]]
     words += ["--cuda"] if config.backend == "cuda" else []
     words += ["--mirror", settings["mirror"]] if settings["mirror"] else []

@@ -50,6 +50,8 @@ def command_line(
     """
     contained = contained and config.system["container"] is not None
     variables = dict(config.system["environment"])
+    if contained:
+        variables |= container.environment()
     launcher: list[str] = []
     if geometry:
         variables |= config.mpi["environment"]
