@@ -11,7 +11,7 @@ TESTS =
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build cuda campaign report test lint benchmark lock clean
+.PHONY: help setup build cuda campaign report health test lint benchmark lock clean
 
 # make has a compiler of its own in mind where nobody named one.
 ifeq ($(origin CXX),default)
@@ -53,6 +53,9 @@ report: setup ## Draws the report anew from the records in results/SYSTEM/CAMPAI
 	  $(if $(wildcard $(results)/config.resolved.yaml),--config $(call in_results,config.resolved.yaml)) \
 	  --title $(call quote,$(SYSTEM)/$(CAMPAIGN)) \
 	  --output $(call in_results,report.html) --figures $(call in_results,figures)
+
+health: setup ## Names nodes, devices and links that are slower than their peers; ends with 1 if there are any
+	@$(WEFT) health --table $(call in_results,table.parquet)
 
 test: ## Runs every test that this machine can run, and names those it cannot
 	@tests/run $(TESTS)

@@ -59,6 +59,12 @@ def _report(options: argparse.Namespace, _others: list[str]) -> None:
     )
 
 
+def _health(options: argparse.Namespace, _others: list[str]) -> int:
+    from weft import health
+
+    return health.run(options.table)
+
+
 def _published(options: argparse.Namespace, _others: list[str]) -> None:
     from weft import published
 
@@ -125,6 +131,11 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--title", default="Weft", help="what the page is called")
     report.add_argument("--output", type=Path, required=True, help="the page, HTML")
     report.add_argument("--figures", type=Path, required=True, help="the folder for figures and their values")
+
+    health = command(
+        "health", _health, "Name nodes, devices and links slower than their peers; any: status 1."
+    )
+    health.add_argument("--table", type=Path, required=True, help="what `weft table` wrote")
 
     published = command("published", _published, "Convert published reference data into records.")
     published.add_argument("--source", type=Path, required=True, help="the folder of the reference CSV files")

@@ -77,13 +77,13 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> tuple[pd.Dat
     the file is not a table of this version.
     """
     try:
-        table = pq.read_table(path, columns=None if columns is None else list(columns))
+        schema = pq.read_schema(path)
     except (OSError, pa.ArrowInvalid) as error:
         raise BadInput(f"{path} cannot be read as a table: {error}; make it with `weft table`") from error
-    metadata = (table.schema.metadata or {}).get(METADATA_KEY)
-    expected = TABLE_SCHEMA if columns is None else pa.schema([TABLE_SCHEMA.field(name) for name in columns])
-    if metadata is None or not table.schema.equals(expected):
+    metadata = (schema.metadata or {}).get(METADATA_KEY)
+    if metadata is None or not schema.equals(TABLE_SCHEMA):
         raise BadInput(f"{path} is not a table of this version of Weft; make it anew with `weft table`")
+    table = pq.read_table(path, columns=None if columns is None else list(columns))
     nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
     return table.to_pandas(types_mapper=nullable.get), json.loads(metadata)
 
