@@ -193,7 +193,10 @@ TEST(bad_input_ends_with_two_and_leaves_nothing) {
                                              {"--min-samples", "0"},
                                              {"--min-samples", "30", "--max-samples", "20"},
                                              {"--repeat", "one"},
-                                             {"--host-devices", "0"}}) {
+                                             {"--host-devices", "0"},
+                                             {"--watchdog-s", "0.5"},
+                                             {"--watchdog-s", "soon"},
+                                             {"--expect-devices", "3", "--host-devices", "2"}}) {
     Demo demo;
     CHECK_EQ(demo.run(words), 2);
     CHECK(demo.left_nothing());
@@ -234,9 +237,8 @@ TEST(the_environment_holds_identity_geometry_and_listed_variables_only) {
   ::setenv("AWS_SECRET_ACCESS_KEY", "hidden", 1);
   ::setenv("OMPI_MCA_initial_wdir", "/hidden/folder", 1);
   ::setenv("WEFT_CAMPAIGN_IN", "/hidden/folder", 1);
+  ::setenv("WEFT_CONTAINER", "/hidden/folder/openmpi.sif", 1);
   ::setenv("SLURM_JOB_ID", "42", 1);
-  ::setenv("SLURM_JOB_PARTITION", "gpu", 1);
-  ::unsetenv("SLURM_JOB_NODELIST");
   Demo demo;
   demo.program.geometry = [] { return Json::object({{"ranks", 2}}); };
   demo.program.software = [] { return Json::object({{"mpi_standard", "3.1"}}); };
@@ -245,9 +247,8 @@ TEST(the_environment_holds_identity_geometry_and_listed_variables_only) {
   CHECK(contains(environment, "\"system\":\"here\",\"campaign\":null,\"experiment\":null,\"repeat\":3,"));
   CHECK(contains(environment, "\"geometry\":{\"ranks\":2}"));
   CHECK(contains(environment, "\"mpi_standard\":\"3.1\""));
-  CHECK(contains(environment, "\"container_digest\":\"sha256:abc\""));
-  CHECK(contains(environment,
-                 "{\"kind\":\"slurm\",\"job_id\":\"42\",\"partition\":\"gpu\",\"node_list\":null}"));
+  CHECK(contains(environment, "\"container\":\"openmpi.sif\",\"container_digest\":\"sha256:abc\""));
+  CHECK(contains(environment, "\"scheduler\":{\"kind\":\"slurm\""));
   CHECK(contains(environment, "\"NCCL_DEBUG\":\"INFO\""));
   CHECK(!contains(environment, "hidden"));
   CHECK(!contains(environment, "\"PATH\""));
@@ -265,8 +266,8 @@ TEST(only_the_leader_writes) {
 TEST(what_another_member_cannot_do_is_unsupported_for_all_and_not_run) {
   struct OneCannot : Pair {
     int calls = 0;
-    // Parsing, opening and facts go well; then the other member filters the first case.
-    double maximum(double value) override { return ++calls == 4 ? 1 : value; }
+    // Parsing, opening, seeing the file and facts go well; then the other member filters the first case.
+    double maximum(double value) override { return ++calls == 5 ? 1 : value; }
   };
   Demo demo;
   OneCannot team;

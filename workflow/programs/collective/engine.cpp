@@ -1,6 +1,8 @@
 // The one engine of all operations: cases from the axes, buffers, timing, verification.
 #include <algorithm>
 #include <memory>
+#include <numeric>
+#include <optional>
 
 #include "collective/axes.hpp"
 #include "collective/data.hpp"
@@ -23,13 +25,15 @@ struct Point {
   std::uint64_t size_bytes;
   int participants;
   bool aligned, in_place;
+  std::optional<Elements> elements;  ///< empty where the size is too small for a block each
 };
 
 /// A rank's memory for one point, and the call on it.
 class Exercise {
  public:
-  Exercise(const Point& point, const Elements& elements, int rank, int device)
+  Exercise(const Point& point, int rank, int device)
       : point_(point), device_(device), blocks_(static_cast<std::size_t>(point.participants)) {
+    const Elements& elements = *point.elements;
     call_ = {nullptr, nullptr,        elements.count, rank,           point.participants,
              root,    point.in_place, point.library,  point.datatype, point.reduction};
     const std::size_t element = element_bytes(point.datatype);
@@ -70,8 +74,7 @@ class Exercise {
   std::unique_ptr<Buffer> first_, second_;
 };
 
-Measurement measure(const Point& point, const Elements& elements, const SamplerOptions& sampling,
-                    Exercise& exercise) {
+Measurement measure(const Point& point, const SamplerOptions& sampling, Exercise& exercise) {
   Groups::Group& group = Groups::current().group(point.library, point.participants);
   exercise.fill();
   SamplerOptions options = sampling;
@@ -86,10 +89,11 @@ Measurement measure(const Point& point, const Elements& elements, const SamplerO
   measurement.timer = group.library->timer();
   // In place, repeated reductions have long outgrown what is exact: once more from fresh inputs, on the same
   // buffers.
+  const Activity activity("verification");
   exercise.fill();
   group.library->run(point.operation, exercise.call(), 1);
   measurement.wrong = static_cast<std::uint64_t>(group.team->sum(static_cast<double>(exercise.wrong())));
-  const double size_bytes = static_cast<double>(elements.total * element_bytes(point.datatype));
+  const double size_bytes = static_cast<double>(point.elements->total * element_bytes(point.datatype));
   measurement.payload_bytes = size_bytes;
   measurement.extra.set("bus_bandwidth_bytes_per_s", size_bytes / measurement.time.median_s *
                                                          point.operation.bus_factor(point.participants));
@@ -98,36 +102,34 @@ Measurement measure(const Point& point, const Elements& elements, const SamplerO
 
 Measurement run(const Point& point, const SamplerOptions& sampling) {
   World& world = Groups::current().world();
-  const Elements elements = *elements_for(point.operation, point.size_bytes, element_bytes(point.datatype),
-                                          point.participants, point.aligned);
   const bool takes_part = world.rank() < point.participants;
   std::unique_ptr<Exercise> exercise;
   world.prepare_together([&] {
-    if (takes_part) exercise = std::make_unique<Exercise>(point, elements, world.rank(), world.device());
+    if (takes_part) exercise = std::make_unique<Exercise>(point, world.rank(), world.device());
   });
   Measurement measurement;
-  if (takes_part)
-    measurement = world.communicate([&] { return measure(point, elements, sampling, *exercise); });
-  world.wait_idle();
+  if (takes_part) {
+    std::vector<int> participants(static_cast<std::size_t>(point.participants));
+    std::iota(participants.begin(), participants.end(), 0);
+    const Activity activity("", participants);
+    measurement = world.communicate([&] { return measure(point, sampling, *exercise); });
+  }
+  world.wait_idle(takes_part ? Patience::step : Patience::measurement);
   return measurement;
 }
 
 std::optional<std::string> why_not(const Point& point) {
-  const auto elements = elements_for(point.operation, point.size_bytes, element_bytes(point.datatype),
-                                     point.participants, point.aligned);
-  if (!elements)
+  if (!point.elements)
     return format_size(point.size_bytes) + " are too few elements for " +
            (point.aligned ? "an aligned" : "a") + " block of each of " + std::to_string(point.participants) +
            " participants";
-  if (point.library == LibraryName::mpi) mpi_count(elements->count);
+  if (point.library == LibraryName::mpi) mpi_count(point.elements->count);
   return refusal(point.library, point.operation, point.in_place, Groups::current().world(),
                  point.participants);
 }
 
 Json identity(const Point& point) {
   const World& world = Groups::current().world();
-  const auto elements = elements_for(point.operation, point.size_bytes, element_bytes(point.datatype),
-                                     point.participants, point.aligned);
   std::vector<int> devices;
   std::vector<std::string> hosts;
   for (int rank = 0; rank < point.participants; ++rank) {
@@ -148,6 +150,7 @@ Json identity(const Point& point) {
        {"reduction", point.operation.reduces ? Json(of(reduction_names, point.reduction)) : Json()},
        {"root", point.operation.rooted ? Json(root) : Json()},
        {"requested_bytes", point.size_bytes}});
+  const auto& elements = point.elements;
   if (!elements) return identity.set("size_bytes", point.size_bytes);
   return identity.set("size_bytes", elements->total * element_bytes(point.datatype))
       .set("count", elements->count)
@@ -190,7 +193,9 @@ RegisteredOperation::RegisteredOperation(const Operation& operation) {
              for (const bool aligned : axes.aligned)
                for (const std::uint64_t size_bytes : axes.sizes_bytes)
                  cases.push_back(make_case({operation, axes.library, axes.datatype, axes.reduction,
-                                            size_bytes, participants, aligned, in_place},
+                                            size_bytes, participants, aligned, in_place,
+                                            elements_for(operation, size_bytes, element_bytes(axes.datatype),
+                                                         participants, aligned)},
                                            run.sampling));
          return cases;
        }}};

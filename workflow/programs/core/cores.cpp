@@ -22,17 +22,6 @@ int parse_core(const std::string& text, std::size_t begin, std::size_t end) {
   return core;
 }
 
-std::vector<int> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0)
-    throw CallError("libc", "sched_getaffinity", std::strerror(errno), __FILE__, __LINE__);
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  return cores;
-}
-
 /// The cores of a CPU list file that are also in `usable`; empty where the file cannot be read.
 std::vector<int> listed_cores(const std::filesystem::path& path, const std::vector<int>& usable) {
   std::ifstream file(path);
@@ -73,6 +62,17 @@ std::string format_cpu_list(const std::vector<int>& cores) {
     begin = end + 1;
   }
   return text;
+}
+
+std::vector<int> usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    throw CallError("libc", "sched_getaffinity", std::strerror(errno), __FILE__, __LINE__);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
 }
 
 std::vector<NumaNode> usable_numa_nodes() {

@@ -11,6 +11,9 @@ namespace weft {
 std::vector<int> parse_cpu_list(const std::string& text);
 std::string format_cpu_list(const std::vector<int>& cores);
 
+/// The cores of this process's affinity mask, ascending.
+std::vector<int> usable_cores();
+
 /// Cores of one NUMA node.
 struct NumaNode {
   int node = 0;

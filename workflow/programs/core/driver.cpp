@@ -3,69 +3,27 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 
+#include "core/common_options.hpp"
 #include "core/device.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/execution.hpp"
+#include "core/hang.hpp"
 #include "core/pattern.hpp"
 #include "core/progress.hpp"
 #include "core/record.hpp"
 #include "core/selection.hpp"
+#include "core/watchdog.hpp"
 
 namespace weft {
 
 namespace {
 
-enum Status { fine = 0, some_failed = 1, bad_input = 2 };
-
-void declare_common(Options& options) {
-  options.flag("help", "says what the options are").flag("list", "says what the benchmarks are");
-  options.flag("version", "says which build this is");
-  options.add("output", "FILE", "record file to write (JSON Lines)", "");
-  if (!registered_benchmarks().empty()) {
-    options.add("benchmarks", "LIST", "keys of benchmarks, or how they begin", "all");
-    options.add("sizes", "SIZES", "payloads in bytes: 4,64KiB,1GiB or LOW:HIGH:xFACTOR", "4:1GiB:x4");
-  }
-  options.add("precision", "SHARE",
-              "half width of the interval at which sampling ends, relative to the median", "0.02");
-  options.add("confidence", "SHARE", "confidence of the interval of the median", "0.95");
-  options.add("min-samples", "N", "fewest samples, unless the budget is spent before", "20");
-  options.add("max-samples", "N", "most samples", "10000");
-  options.add("budget-s", "SECONDS", "time after which sampling ends, of each measurement, warm-up included",
-              "0.5");
-  options.flag("keep-samples", "puts every sample into the record");
-  options.add("repeat", "N", "which repeat of the whole job this is", "0");
-  options.add("system", "NAME", "copied to the environment record", "none");
-  options.add("campaign", "NAME", "copied to the environment record", "none");
-  options.add("experiment", "NAME", "copied to the environment record", "none");
-  options.add("host-devices", "N", "host backend: number of devices; default: one a NUMA node, four at least",
-              "auto");
-  options.flag("inject-corruption", "flips a byte before every verification, to show that it is noticed");
-  options.flag("quiet", "no line a measurement");
-}
-
-SamplerOptions sampler_options(const Options& options) {
-  constexpr double least = 1e-9;
-  SamplerOptions sampling;
-  // Two hundred times the resolution of an event of CUDA, 0.5 us; the host's clock has some tens of
-  // nanoseconds.
-  sampling.min_sample_s = backend() == Backend::cuda ? 100e-6 : 20e-6;
-  sampling.precision = options.number("precision", least, 1);
-  sampling.confidence = options.number("confidence", least, 1 - least);
-  sampling.min_samples = options.integer("min-samples", 1, 10'000'000);
-  sampling.max_samples = options.integer("max-samples", 1, 10'000'000);
-  sampling.budget_s = options.number("budget-s", least, 1e6);
-  sampling.keep_samples = options.is_set("keep-samples");
-  if (sampling.min_samples > sampling.max_samples)
-    throw UsageError("--min-samples " + std::to_string(sampling.min_samples) +
-                     " is more than --max-samples " + std::to_string(sampling.max_samples) +
-                     "; give at most as many.");
-  return sampling;
-}
+enum Status { fine = 0, some_failed = 1, bad_input = 2 };  // and status_hung
 
 /// --help, --list and --version: whether one was asked for, and then answered by the leader.
 bool answered(const Program& program, const Options& options, const Team& team) {
@@ -116,6 +74,14 @@ class Driver {
   }
 
   int run() {
+    if (const auto status = set_up()) return *status;
+    return measure();
+  }
+
+ private:
+  /// The status where the run ends here.
+  std::optional<int> set_up() {
+    const Activity activity("setting up");
     bool done = false;
     int status = together(program_, team_, [&] {
       std::vector<const char*> words;
@@ -128,12 +94,13 @@ class Driver {
     if (status != fine || done) return status;
     status = together(program_, team_, [&] { open(); });
     if (status != fine) return status;
-    return measure();
+    share_notices();
+    return std::nullopt;
   }
 
- private:
   void prepare();
   void open();
+  void share_notices();
   int measure();
   std::string summary() const;
 
@@ -152,7 +119,10 @@ void Driver::prepare() {
   if (options_.given("host-devices"))
     set_host_devices(static_cast<int>(options_.integer("host-devices", 1, 1024)));
   inject_corruption(options_.is_set("inject-corruption"));
+  watchdog::start(program_.name, watchdog_limit_s(options_));
+  check_devices(options_);
   run_ = std::make_unique<Run>(Run{options_, sampler_options(options_), team_});
+  watchdog::set_budget(run_->sampling.budget_s);
   options_.integer("repeat", 0, 1'000'000);
   std::vector<const Benchmark*> benchmarks;
   if (!registered_benchmarks().empty()) benchmarks = selected_benchmarks(options_);
@@ -170,10 +140,20 @@ void Driver::open() {
   writer_->write(environment_record(options_, command_line_, software, geometry));
 }
 
+/// Stuck ranks tell each other beside the output, where that is one folder for all of them.
+void Driver::share_notices() {
+  const std::string output = options_.text("output");
+  const Notices notices(output + ".hung");
+  if (team_.leads()) notices.clear();
+  const bool seen = std::filesystem::exists(RecordWriter::partial_of(output));
+  if (team_.maximum(seen ? 0 : 1) == 0) watchdog::set_notices(output + ".hung");
+}
+
 int Driver::measure() {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Json> facts;
   int status = together(program_, team_, [&] {
+    const Activity activity("facts");
     if (program_.facts) facts = program_.facts(*run_);
     for (const Json& fact : facts)
       if (writer_) writer_->write(fact);
@@ -185,6 +165,7 @@ int Driver::measure() {
     names.push_back(execution.name());
   Progress progress(options_.is_set("quiet") || !team_.leads(), names);
   for (Execution& execution : executions_) {
+    const Activity activity(execution.name());
     const Result result = execution.run(*run_);
     ++outcomes_[result.outcome];
     status = together(program_, team_, [&] {
@@ -203,7 +184,9 @@ int Driver::measure() {
   });
   if (status != fine) return status;
   progress.finished(program_.name, summary());
-  return outcomes_[Outcome::wrong] + outcomes_[Outcome::failed] == 0 ? fine : some_failed;
+  status = outcomes_[Outcome::wrong] + outcomes_[Outcome::failed] == 0 ? fine : some_failed;
+  watchdog::set_status(status);
+  return status;
 }
 
 std::string Driver::summary() const {

@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +13,9 @@
 #include <unistd.h>
 
 #include "core/device.hpp"
+#include "core/scheduler.hpp"
 #include "core/software.hpp"
+#include "core/variable.hpp"
 #include "weft_build.hpp"
 
 extern char** environ;
@@ -34,6 +35,7 @@ constexpr const char* recorded_variables[] = {"CUDA_DEVICE_MAX_CONNECTIONS",
                                               "GOMP_CPU_AFFINITY",
                                               "MPICH_GPU_*",
                                               "MPICH_OFI_*",
+                                              "MPIR_CVAR_*",
                                               "MV2_*",
                                               "NCCL_*",
                                               "OMPI_COMM_WORLD_LOCAL_SIZE",
@@ -77,12 +79,6 @@ Json variables() {
   for (const auto& [name, value] : sorted)
     result.set(name, value);
   return result;
-}
-
-std::optional<std::string> variable(const char* name) {
-  const char* value = std::getenv(name);
-  if (!value || !*value) return std::nullopt;
-  return value;
 }
 
 /// The value of the first line `key<separator>value` of a file, without blanks and quotes around it.
@@ -145,13 +141,11 @@ Json devices() {
   return result;
 }
 
-Json scheduler() {
-  const auto job_id = variable("SLURM_JOB_ID");
-  if (!job_id) return nullptr;
-  return Json::object({{"kind", "slurm"},
-                       {"job_id", job_id},
-                       {"partition", variable("SLURM_JOB_PARTITION")},
-                       {"node_list", variable("SLURM_JOB_NODELIST")}});
+/// The image that the launch line named, or that Apptainer says it runs; empty where this is none.
+std::optional<std::string> container() {
+  for (const char* name : {"WEFT_CONTAINER", "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"})
+    if (const auto path = variable(name)) return std::filesystem::path(*path).filename();
+  return std::nullopt;
 }
 
 Json build() {
@@ -211,8 +205,9 @@ Json environment_record(const Options& options, const std::vector<std::string>& 
                        {"devices", devices()},
                        {"software", software_of_backend().merge(software)},
                        {"geometry", geometry},
+                       {"container", container()},
                        {"container_digest", variable("WEFT_CONTAINER_DIGEST")},
-                       {"scheduler", scheduler()},
+                       {"scheduler", scheduler_facts()},
                        {"variables", variables()}});
 }
 

@@ -1,6 +1,7 @@
 #include "core/pattern.hpp"
 
 #include "core/device_detail.hpp"
+#include "core/watchdog.hpp"
 
 namespace weft {
 namespace {
@@ -99,6 +100,7 @@ void fill_pattern(const Buffer& buffer, std::size_t offset_bytes, std::size_t si
 
 std::uint64_t count_wrong_bytes(const Buffer& buffer, std::size_t offset_bytes, std::size_t size_bytes,
                                 std::uint64_t seed) {
+  const Activity activity("verification");
   const Words words = words_of(buffer, offset_bytes, size_bytes);
   if (corruption && size_bytes > 0) run_beside(buffer, 1, Flip{words.begin + size_bytes / 2});
   unsigned long long wrong = 0;

@@ -58,8 +58,7 @@ const char* to_string(Outcome outcome) {
   throw std::logic_error("no such outcome");
 }
 
-RecordWriter::RecordWriter(fs::path output)
-    : output_(std::move(output)), partial_(output_.string() + ".partial") {
+RecordWriter::RecordWriter(fs::path output) : output_(std::move(output)), partial_(partial_of(output_)) {
   if (output_.filename().empty()) refuse(output_, "it names a folder, not a file");
   if (fs::is_directory(output_)) refuse(output_, "it is a folder");
   std::error_code error;
@@ -73,6 +72,8 @@ RecordWriter::RecordWriter(fs::path output)
     refuse(output_, std::strerror(reason));
   }
 }
+
+fs::path RecordWriter::partial_of(const fs::path& output) { return output.string() + ".partial"; }
 
 RecordWriter::~RecordWriter() {
   if (!file_) return;

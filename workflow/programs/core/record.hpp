@@ -24,6 +24,9 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
+  /// Where the records are until the file is complete.
+  static std::filesystem::path partial_of(const std::filesystem::path& output);
+
   void write(const Json& record);
   /// Writes the end record and renames the file.
   void finish(const std::map<Outcome, std::size_t>& outcomes, double wall_time_s);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/watchdog.hpp"
+
 namespace weft {
 
 namespace {
@@ -34,6 +36,7 @@ class Sampling {
 
   double take(std::size_t operations) {
     operations_total_ += operations;
+    watchdog::beat();
     return batch_(operations);
   }
 
@@ -45,6 +48,7 @@ class Sampling {
   /// Doubles the operations of a sample until it lasts long enough. A sample that does is taken twice: the
   /// first of its kind may have paid for a cold start.
   std::size_t calibrate(std::size_t max_operations) {
+    const Activity activity("calibration");
     std::size_t operations = 1;
     while (operations < max_operations) {
       if (take(operations) >= options_.min_sample_s) {
@@ -75,6 +79,7 @@ class Sampling {
 /// 2007), variation within a window of iterations, made robust: a coefficient of variation never
 /// settles where single samples are disturbed. At most a quarter of the budget is spent on it.
 std::size_t Sampling::warm_up(std::size_t operations) {
+  const Activity activity("warm-up");
   std::vector<double> before, window;
   before.reserve(warmup_window);
   window.reserve(warmup_window);
@@ -104,6 +109,7 @@ bool precise(const SamplerOptions& options, const std::vector<double>& samples_s
 }
 
 StoppedBy Sampling::measure(TimeSummary& summary) {
+  const Activity activity("sampling");
   const std::size_t limit = std::max<std::size_t>(options_.max_samples, 1);
   const std::size_t least = std::min(least_samples, limit);
   const double operations = static_cast<double>(summary.operations_per_sample);

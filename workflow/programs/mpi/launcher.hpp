@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 namespace weft {
 
@@ -11,5 +12,8 @@ struct Launcher {
 };
 
 Launcher read_launcher();
+
+/// Which launcher it is and what it speaks, for messages: "srun --mpi=pmix, PMIx 5.0.7".
+std::string launcher_words();
 
 }  // namespace weft

@@ -1,15 +1,21 @@
 #include "mpi/world.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <numeric>
 #include <set>
 #include <thread>
 
+#include "core/cores.hpp"
 #include "core/device.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "mpi/cuda_aware.hpp"
 #include "mpi/launcher.hpp"
+#include "mpi/node.hpp"
 
 namespace weft {
 
@@ -39,12 +45,39 @@ std::vector<Value> gather_all(const Value& mine, MPI_Datatype datatype, int coun
   return all;
 }
 
-struct ProcessorName {
-  char text[MPI_MAX_PROCESSOR_NAME] = {};
-};
+/// The words of every rank, by rank.
+std::vector<std::string> gather_words(const std::string& mine, int ranks) {
+  const auto lengths = gather_all(static_cast<int>(mine.size()), MPI_INT, 1, ranks);
+  std::vector<int> offsets(lengths.size());
+  std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
+  WEFT_MPI(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_CHAR, all.data(), lengths.data(),
+                          offsets.data(), MPI_CHAR, MPI_COMM_WORLD));
+  std::vector<std::string> words;
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank)
+    words.push_back(
+        all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
+  return words;
+}
 
-std::string counted(int count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+/// The worst answer of all ranks that have one; empty where none has.
+std::optional<bool> everywhere(std::optional<bool> mine, int ranks) {
+  enum Answer { no, yes, none };
+  const auto answers = gather_all(mine ? (*mine ? int{yes} : int{no}) : int{none}, MPI_INT, 1, ranks);
+  const int worst = *std::min_element(answers.begin(), answers.end());
+  if (worst == none) return std::nullopt;
+  return worst == yes;
+}
+
+/// The first line, blanks in a row as one: MPICH fills many lines, of which the first has the version.
+std::string first_line(const std::string& text) {
+  std::string line;
+  for (const char letter : text) {
+    if (letter == '\n' || letter == '\0') break;
+    const bool blank = std::isspace(static_cast<unsigned char>(letter)) != 0;
+    if (!blank || (!line.empty() && line.back() != ' ')) line += blank ? ' ' : letter;
+  }
+  return line;
 }
 
 }  // namespace
@@ -53,6 +86,10 @@ World::World(int& argc, char**& argv) : RankTeam(MPI_COMM_WORLD) {
   const Launcher launcher = read_launcher();
   launched_rank_ = launcher.rank.value_or(0);
   launched_size_ = launcher.size;
+  watchdog::start(std::filesystem::path(argv[0]).filename(), watchdog::limit_s_of(argc, argv));
+  watchdog::set_self("rank " + std::to_string(launched_rank_) +
+                     (launched_size_ ? " of " + std::to_string(*launched_size_) : "") + " on " + hostname());
+  const Activity activity("MPI_Init");
   const int device_count = choose_device(launcher.local_rank.value_or(0));
   int provided = 0;
   // Only this thread calls MPI; the device layer has others.
@@ -65,34 +102,47 @@ World::World(int& argc, char**& argv) : RankTeam(MPI_COMM_WORLD) {
   } catch (const std::exception& exception) {
     abort(exception.what());
   }
+  std::vector<std::string> members;
+  for (int rank = 0; rank < size_; ++rank)
+    members.push_back("rank " + std::to_string(rank) + " on " + hosts_[rank]);
+  watchdog::set_members(std::move(members), rank_);
+  watchdog::set_end([](int status) { MPI_Abort(MPI_COMM_WORLD, status); });
 }
 
 World::~World() {
+  const Activity activity("MPI_Finalize");
+  watchdog::set_end({});
   if (MPI_Finalize() != MPI_SUCCESS)
     report_call("MPI", "MPI_Finalize", "MPI could not be shut down", __FILE__, __LINE__);
 }
 
 void World::join(int launched_local_rank, int device_count) {
-  ProcessorName name;
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
-  WEFT_MPI(MPI_Get_processor_name(name.text, &length));
-  for (const auto& host : gather_all(name, MPI_CHAR, MPI_MAX_PROCESSOR_NAME, size_))
-    hosts_.emplace_back(host.text);
+  WEFT_MPI(MPI_Get_processor_name(name, &length));
+  hosts_ = gather_words(std::string(name, static_cast<std::size_t>(length)), size_);
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  WEFT_MPI(MPI_Get_library_version(library, &length));
+  library_ = first_line(std::string(library, static_cast<std::size_t>(length)));
+  cpus_ = gather_words(format_cpu_list(usable_cores()), size_);
 
   MPI_Comm node;
   int local_rank = 0, first_of_node = rank_;
   WEFT_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node));
   WEFT_MPI(MPI_Comm_rank(node, &local_rank));
   WEFT_MPI(MPI_Bcast(&first_of_node, 1, MPI_INT, 0, node));
+  const NodeSharing sharing = probe_node(node);
   WEFT_MPI(MPI_Comm_free(&node));
-  const auto node_of_rank = gather_all(first_of_node, MPI_INT, 1, size_);
-  nodes_ = static_cast<int>(std::set<int>(node_of_rank.begin(), node_of_rank.end()).size());
+  nodes_of_ranks_ = gather_all(first_of_node, MPI_INT, 1, size_);
+  nodes_ = static_cast<int>(std::set<int>(nodes_of_ranks_.begin(), nodes_of_ranks_.end()).size());
+  shares_memory_ = everywhere(sharing.shared_memory, size_);
+  cross_memory_attach_ = everywhere(sharing.cross_memory_attach, size_);
 
   device_counts_ = gather_all(device_count, MPI_INT, 1, size_);
   local_ranks_ = gather_all(launched_local_rank, MPI_INT, 1, size_);
   std::set<std::pair<int, int>> distinct;
   for (int rank = 0; rank < size_; ++rank)
-    if (local_ranks_[rank] >= 0) distinct.emplace(node_of_rank[rank], local_ranks_[rank]);
+    if (local_ranks_[rank] >= 0) distinct.emplace(nodes_of_ranks_[rank], local_ranks_[rank]);
   if (static_cast<int>(distinct.size()) == size_) return;
   // The launcher says nothing, or nothing true; a device chosen by it is the wrong one.
   local_ranks_ = gather_all(local_rank, MPI_INT, 1, size_);
@@ -112,55 +162,20 @@ Json World::geometry() const {
   Json devices = Json::array();
   for (int rank = 0; rank < size_; ++rank)
     devices.push(device_of(rank));
-  return Json::object(
-      {{"ranks", size_}, {"nodes", nodes_}, {"rank_hosts", hosts_}, {"rank_devices", devices}});
-}
-
-void World::declare(Options& options) {
-  options.add("expect-ranks", "N", "how many ranks were asked for, 0: any; another number ends the program",
-              "0");
-  options.add("expect-nodes", "N", "how many nodes were asked for, 0: any; another number ends the program",
-              "0");
-}
-
-void World::check_geometry(const Options& options) const {
-  const int most = 1 << 24;
-  const auto ranks = static_cast<int>(options.integer("expect-ranks", 0, most));
-  const auto nodes = static_cast<int>(options.integer("expect-nodes", 0, most));
-  if (size_ == 1 && launched_size_.value_or(1) > 1) {
-    // Launchers end all processes when the first one fails: the one that leads is to have said why before.
-    if (!leads()) std::this_thread::sleep_for(std::chrono::seconds(2));
-    throw UsageError(
-        "The launcher started " + std::to_string(*launched_size_) +
-        " processes, but MPI joins none of them: the program's MPI library is not the launcher's; "
-        "start it with the launcher of the MPI it was built with.");
-  }
-  if (ranks != 0 && ranks != size_)
-    throw UsageError(
-        "--expect-ranks asks for " + counted(ranks, "rank") + ", but MPI sees " + std::to_string(size_) +
-        (size_ == 1
-             ? "; start the program with its MPI launcher, e.g. mpirun -n " + std::to_string(ranks) + "."
-             : "; change the launcher's number of ranks or the option."));
-  if (nodes != 0 && nodes != nodes_)
-    throw UsageError("--expect-nodes asks for " + counted(nodes, "node") + ", but the ranks are on " +
-                     std::to_string(nodes_) + "; change the launcher's placement or the option.");
-  if (!problem_.empty()) throw UsageError(problem_);
-  for (int rank = 0; backend() == Backend::cuda && rank < size_; ++rank)
-    if (device_counts_[rank] == 0)
-      throw UsageError("Rank " + std::to_string(rank) + " finds no CUDA device on " + hosts_[rank] +
-                       "; start it where there is one, or use the programs of the host backend.");
+  return Json::object({{"ranks", size_},
+                       {"nodes", nodes_},
+                       {"rank_hosts", hosts_},
+                       {"rank_devices", devices},
+                       {"rank_cpus", cpus_}});
 }
 
 Json World::software() const {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0, version = 0, subversion = 0;
-  WEFT_MPI(MPI_Get_library_version(text, &length));
+  int version = 0, subversion = 0;
   WEFT_MPI(MPI_Get_version(&version, &subversion));
-  std::string library(text, std::min<std::size_t>(length, sizeof text));
-  library.erase(std::min(library.find_first_of(std::string("\n\0", 2)), library.size()));
-  return Json::object({{"mpi_library", library},
+  return Json::object({{"mpi_library", library_},
                        {"mpi_standard", std::to_string(version) + "." + std::to_string(subversion)},
-                       {"mpi_cuda_aware", mpi_is_cuda_aware()}});
+                       {"mpi_cuda_aware", mpi_is_cuda_aware()},
+                       {"cross_memory_attach", cross_memory_attach_}});
 }
 
 bool World::takes_device_buffers() const {
@@ -169,7 +184,8 @@ bool World::takes_device_buffers() const {
 
 bool World::leads() const { return size_ == 1 ? launched_rank_ == 0 : rank_ == 0; }
 
-void World::wait_idle() const {
+void World::wait_idle(Patience patience) const {
+  const Activity activity("", {}, patience);
   MPI_Request request;
   WEFT_MPI(MPI_Ibarrier(MPI_COMM_WORLD, &request));
   for (int done = 0; !done;) {

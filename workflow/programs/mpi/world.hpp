@@ -12,6 +12,7 @@
 #include "core/json.hpp"
 #include "core/options.hpp"
 #include "core/team.hpp"
+#include "core/watchdog.hpp"
 
 #define WEFT_MPI(call) ::weft::check_mpi((call), #call, __FILE__, __LINE__)
 
@@ -66,15 +67,17 @@ class World : public RankTeam {
   int device() const { return device_of(rank_); }  ///< this rank's device: local rank modulo device count
   int nodes() const { return nodes_; }
   const std::string& host(int rank) const { return hosts_[rank]; }
+  /// Which node each rank is on: the first rank of it.
+  const std::vector<int>& nodes_of_ranks() const { return nodes_of_ranks_; }
   int device_of(int rank) const;
 
   /// environment.geometry.
   Json geometry() const;
-  /// Adds --expect-ranks and --expect-nodes; check throws UsageError when the world is another one, e.g. N
-  /// singletons.
+  /// Adds --expect-ranks, --expect-nodes and --expect-ranks-per-node; check throws UsageError when the world
+  /// is another one, e.g. N singletons, or cannot be measured in.
   static void declare(Options& options);
   void check_geometry(const Options& options) const;
-  /// environment.software of the MPI library: mpi_library, mpi_standard, mpi_cuda_aware.
+  /// environment.software of the MPI library: mpi_library, mpi_standard, mpi_cuda_aware, cross_memory_attach.
   Json software() const;
   /// Whether the library takes device buffers; the host backend's are plain memory, so always.
   bool takes_device_buffers() const;
@@ -84,7 +87,7 @@ class World : public RankTeam {
 
   /// Waits for all ranks like a barrier, but asleep most of the time, so that ranks without work leave their
   /// core to those that have some. Wakes within a millisecond.
-  void wait_idle() const;
+  void wait_idle(Patience patience = Patience::measurement) const;
 
   /// Runs `prepare` on every rank; when it throws on any, every rank throws the worst of it, in the words of
   /// the first. `prepare` must not communicate.
@@ -105,13 +108,19 @@ class World : public RankTeam {
  private:
   void join(int launched_local_rank, int device_count);
 
+  std::string misplaced(int expected) const;
+
   int rank_ = 0, size_ = 1, nodes_ = 1;
-  int launched_rank_ = 0;             ///< what the launcher calls this rank
-  std::optional<int> launched_size_;  ///< how many processes the launcher started
-  std::vector<std::string> hosts_;    ///< of each rank, as the next two
-  std::vector<int> local_ranks_;      ///< the launcher's, MPI's where it gives none
-  std::vector<int> device_counts_;    ///< cuda backend only: chosen before MPI_Init
-  std::string problem_;               ///< what is wrong with the launch, told by check_geometry
+  std::string library_;                                      ///< the MPI library's own words
+  int launched_rank_ = 0;                                    ///< what the launcher calls this rank
+  std::optional<int> launched_size_;                         ///< how many processes the launcher started
+  std::vector<std::string> hosts_;                           ///< of each rank, as the next four
+  std::vector<std::string> cpus_;                            ///< lists of the cores it may run on
+  std::vector<int> nodes_of_ranks_;                          ///< the first rank of its node
+  std::vector<int> local_ranks_;                             ///< the launcher's, MPI's where it gives none
+  std::vector<int> device_counts_;                           ///< cuda backend only: chosen before MPI_Init
+  std::optional<bool> shares_memory_, cross_memory_attach_;  ///< mpi/node.hpp; empty: a rank a node
+  std::string problem_;  ///< what is wrong with the launch, told by check_geometry
 };
 
 }  // namespace weft

@@ -27,6 +27,22 @@ std::vector<Memory> read_placements(const Options& options, bool gpudirect) {
   return placements;
 }
 
+bool is_kind(const std::string& pairs) {
+  return pairs == "all" || pairs == "inter_node" || pairs == "node_pairs";
+}
+
+std::vector<RankPair> read_pairs(const Options& options, const std::vector<int>& node_of_rank) {
+  const std::string text = options.text("pairs");
+  if (text == "all" || !is_kind(text))
+    return options.pairs("pairs", static_cast<int>(node_of_rank.size()), "ranks");
+  std::vector<RankPair> pairs = pairs_between_nodes(node_of_rank, text == "node_pairs");
+  if (pairs.empty())
+    throw UsageError("--pairs " + text +
+                     " needs ranks on two nodes or more, but all are on one; start them on more, or name "
+                     "other pairs.");
+  return pairs;
+}
+
 }  // namespace
 
 void declare_axes(Options& options) {
@@ -39,16 +55,22 @@ void declare_axes(Options& options) {
               "none");
   options.add("window", "N", "messages in flight, of the bandwidths and the message rate", "64");
   options.add("schedule", "HOW",
-              "sequential (a pair at a time) or rounds (as many pairs at once as have no rank in common)",
+              "sequential (a pair at a time) or rounds (as many pairs at once as have no rank in common, "
+              "and between nodes no node)",
               "sequential");
-  options.add("pairs", "PAIRS", "all pairs of ranks, or SOURCE:DESTINATION,...", "all");
+  options.add(
+      "pairs", "PAIRS",
+      "all, inter_node (all whose ends lie on different nodes), node_pairs (of these, between the first "
+      "ranks of the nodes), or SOURCE:DESTINATION,...",
+      "all");
 }
 
-Axes::Axes(const Options& options, int ranks)
+Axes::Axes(const Options& options, std::vector<int> nodes)
     : sizes(options.sizes("sizes")), gpudirect(options.choice("gpudirect", {"on", "off"}) == "on"),
       whole(true), search(false), window(static_cast<int>(options.integer("window", 1, most_messages))),
       in_rounds(options.choice("schedule", {"sequential", "rounds"}) == "rounds"),
-      all_pairs(options.text("pairs") == "all"), pairs(options.pairs("pairs", ranks, "ranks")), ranks(ranks) {
+      both_directions(is_kind(options.text("pairs"))), pairs(read_pairs(options, nodes)),
+      node_of_rank(std::move(nodes)) {
   placements = read_placements(options, gpudirect);
   const std::string text = options.text("chunks");
   search = text == "auto";
@@ -77,11 +99,11 @@ std::vector<Configuration> Axes::configurations() const {
 
 std::vector<std::vector<RankPair>> Axes::rounds(bool symmetric) const {
   std::vector<RankPair> wanted = pairs;
-  if (symmetric && all_pairs)
+  if (symmetric && both_directions)
     wanted.erase(
         std::remove_if(wanted.begin(), wanted.end(), [](const RankPair& p) { return p.first > p.second; }),
         wanted.end());
-  return in_rounds ? pair_rounds(wanted, ranks) : sequential_rounds(wanted);
+  return in_rounds ? pair_rounds(wanted, node_of_rank) : sequential_rounds(wanted);
 }
 
 std::vector<std::uint64_t> chunk_candidates(std::uint64_t size_bytes) {

@@ -27,7 +27,8 @@ void declare_axes(Options& options);
 
 struct Axes {
   /// Throws UsageError.
-  Axes(const Options& options, int ranks);
+  /// `node_of_rank`: as for pair_rounds.
+  Axes(const Options& options, std::vector<int> node_of_rank);
 
   std::vector<std::uint64_t> sizes;
   std::vector<Memory> placements;
@@ -36,14 +37,14 @@ struct Axes {
   std::vector<std::uint64_t> chunks;
   int window;
   bool in_rounds;
-  bool all_pairs;
+  bool both_directions;  ///< of every pair, because --pairs names a kind of them
   std::vector<RankPair> pairs;
-  int ranks;
+  std::vector<int> node_of_rank;
 
   /// In the order measured: placement, size, chunk.
   std::vector<Configuration> configurations() const;
   /// Which pairs communicate at the same time, round after round. Where both directions of a pair are one and
-  /// the same measurement (`symmetric`), `all` takes each pair once.
+  /// the same measurement (`symmetric`), a kind of pairs takes each once.
   std::vector<std::vector<RankPair>> rounds(bool symmetric) const;
 };
 

@@ -57,7 +57,7 @@ Json pair_identity(const World& world, const RankPair& pair) {
 std::vector<Case> pair_cases(const Run& run, const Exercise& exercise, bool symmetric,
                              std::optional<int> window) {
   const auto& world = dynamic_cast<const World&>(run.team);
-  const Axes axes(run.options, world.size());
+  const Axes axes(run.options, world.nodes_of_ranks());
   const auto workbench = std::make_shared<Workbench>(world, axes.configurations(), window.value_or(1));
   const auto rounds = axes.rounds(symmetric);
   std::vector<Case> cases;

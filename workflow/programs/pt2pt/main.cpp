@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     if (world.size() < 2)
       throw weft::UsageError(
           "pt2pt needs 2 ranks or more and has 1; start it with an MPI launcher, e.g. mpirun -n 2 pt2pt.");
-    weft::Axes(options, world.size());
+    weft::Axes(options, world.nodes_of_ranks());
   };
   program.software = [&] { return world.software(); };
   program.geometry = [&] { return world.geometry(); };

@@ -33,7 +33,7 @@ Case make_case(const Run& run, const Configuration& configuration,
 
 std::vector<Case> cases(const Run& run) {
   const auto& world = dynamic_cast<const World&>(run.team);
-  const Axes axes(run.options, world.size());
+  const Axes axes(run.options, world.nodes_of_ranks());
   const auto workbench = std::make_shared<Workbench>(world, axes.configurations(), axes.window);
   PairGroup pairs;
   for (int rank = 0; rank < world.size() / 2; ++rank)

@@ -153,7 +153,7 @@ void Round::measure() {
   world_.communicate([&] {
     world_.barrier();
     if (role) found_[role->group] = measure_group(*role);
-    if (!role || groups_.size() == 1) world_.wait_idle();
+    if (!role || groups_.size() == 1) world_.wait_idle(role ? Patience::step : Patience::measurement);
     for (std::size_t group = 0; group < groups_.size(); ++group)
       share(found_[group], group);
   });
@@ -171,7 +171,13 @@ void Round::measure() {
 }
 
 Round::Found Round::measure_group(const Role& role) {
-  Subteam team(members(groups_[role.group]));
+  const PairGroup& group = groups_[role.group];
+  const bool named = groups_.size() == 1;  // by the case
+  const Activity activity(named ? ""
+                                : "ranks " + std::to_string(group.front().first) + " and " +
+                                      std::to_string(group.front().second),
+                          members(group));
+  Subteam team(members(group));
   SamplerOptions sampling = run_.sampling;
   sampling.min_sample_s = std::max(sampling.min_sample_s, min_sample_s);
   Found found;
@@ -185,6 +191,7 @@ Round::Found Round::measure_group(const Role& role) {
 }
 
 double Round::timed(Team& team, const Role& role, std::size_t operations) {
+  watchdog::beat();
   team.barrier();
   const double start_s = seconds_now();
   exercise_.run(*endpoint_, role.peer, role.source, configuration_.size_bytes, operations);
