@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import pytest
 
-from programs.records import Record, Result, bad_input, binaries, run_program
+from programs.records import Record, Result, bad_input, binaries, read_records, run_program
 
 QUICK = ("--budget-s", "0.01", "--min-samples", "3", "--max-samples", "5", "--quiet")
 BENCHMARKS = ("latency", "bandwidth", "bidirectional_bandwidth", "message_rate")
@@ -183,6 +184,7 @@ def test_geometry_and_library_are_recorded() -> None:
     assert geometry["ranks"] == 3 and geometry["nodes"] == 1
     assert geometry["rank_devices"] == [0, 1, 0]
     assert geometry["rank_hosts"] == [environment["host"]["hostname"]] * 3
+    assert len(geometry["rank_cpus"]) == 3 and all(geometry["rank_cpus"])
     software = environment["software"]
     assert software["mpi_library"].startswith("Open MPI")
     assert software["mpi_standard"] == "3.1"
@@ -239,6 +241,10 @@ def test_an_error_of_one_rank_ends_those_that_wait_for_it(mpirun, build: Path) -
         (("--chunks", "some"), "--chunks"),
         (("--expect-ranks", "2"), "--expect-ranks asks for 2 ranks, but MPI sees 3"),
         (("--expect-nodes", "2"), "--expect-nodes asks for 2 nodes, but the ranks are on 1"),
+        (("--expect-ranks-per-node", "2"), "asks for 2 ranks on each node, but"),
+        (("--expect-devices", "8"), "--expect-devices asks for 8, but"),
+        (("--pairs", "inter_node"), "--pairs inter_node needs ranks on two nodes or more"),
+        (("--pairs", "node_pairs"), "--pairs node_pairs needs ranks on two nodes or more"),
         (("--expect-ranks", "-1"), "--expect-ranks -1"),
         (("--benchmarks", "speed"), "speed"),
         (("--windw", "3"), "--window"),
@@ -267,7 +273,66 @@ def test_processes_that_mpi_does_not_join_are_refused_by_one(mpirun, tmp_path: P
     sentences = [line for line in done.stderr.splitlines() if line.startswith("pt2pt:")]
     assert done.returncode == 2
     assert len(sentences) == 1 and "started 3 processes, but MPI joins none of them" in sentences[0]
+    assert "(mpirun of Open MPI" in sentences[0] and "library, Open MPI v5" in sentences[0]
     assert list(tmp_path.iterdir()) == [script]
+
+
+def test_tasks_of_a_step_that_mpi_does_not_join_are_refused() -> None:
+    step = {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0", "SLURM_MPI_TYPE": "none"}
+    done = run_program("pt2pt", env=step)
+    assert done.status == 2
+    assert done.stderr.startswith(
+        "pt2pt: The launcher (srun --mpi=none) started 4 processes, but MPI joins none"
+    )
+
+
+def test_one_visible_device_of_a_grant_is_refused_with_the_options_that_make_it() -> None:
+    done = run_program("p2p", "--expect-devices", "4", env={"SLURM_JOB_ID": "1", "CUDA_VISIBLE_DEVICES": "2"})
+    assert done.status == 2
+    assert (
+        "shows 1 to this process" in done.stderr and "without --gpus-per-task and --gpu-bind" in done.stderr
+    )
+    granted = {"SLURM_JOB_ID": "1", "CUDA_VISIBLE_DEVICES": "0,1,2,3"}
+    options = ("--benchmarks", "latency", "--sizes", "8", "--expect-devices", "4")
+    assert run_program("p2p", *QUICK, *options, env=granted).status == 0
+
+
+def isolated(folder: Path, line: str) -> Path:
+    """A command that starts each rank in namespaces of its own, as containers of a node may be."""
+    script = folder / "isolated"
+    script.write_text(f"#!/bin/bash\n{line}\n")
+    script.chmod(0o755)
+    return script
+
+
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes namespaces everywhere")
+
+
+@NEEDS_ROOT
+def test_ranks_of_a_node_without_shared_memory_are_refused_in_one_sentence(mpirun, tmp_path: Path) -> None:
+    line = 'exec unshare --mount bash -c \'mount -t tmpfs none /dev/shm && exec "$@"\' _ "$@"'
+    output = tmp_path / "records.jsonl"
+    done = mpirun(2, isolated(tmp_path, line), binaries() / "pt2pt", *QUICK, "--output", output)
+    said = done.stderr.replace("\0", "")  # which the launcher puts behind its own words
+    sentences = [line for line in said.splitlines() if line.startswith("pt2pt:")]
+    assert done.returncode == 2
+    assert len(sentences) == 1 and "do not see the same /dev/shm" in sentences[0]
+    assert not output.exists()
+
+
+@NEEDS_ROOT
+def test_ranks_that_may_not_read_each_others_memory_are_recorded(mpirun, tmp_path: Path) -> None:
+    output = tmp_path / "records.jsonl"
+    options = ("--benchmarks", "latency", "--sizes", "8", "--placements", "device", "--output", output)
+    loud = [word for word in QUICK if word != "--quiet"]
+    alone = isolated(tmp_path, 'exec unshare --user --map-root-user "$@"')
+    done = mpirun(2, alone, binaries() / "pt2pt", *loud, *options)
+    assert done.returncode == 0
+    assert read_records(output)[0]["software"]["cross_memory_attach"] is False
+    assert done.stderr.count("note: ranks of one node may not read each other's memory") == 1
+    done = mpirun(2, binaries() / "pt2pt", *loud, *options)
+    assert read_records(output)[0]["software"]["cross_memory_attach"] is True
+    assert "note:" not in done.stderr
 
 
 def test_help_and_list_need_no_launcher(run_program) -> None:

@@ -24,9 +24,9 @@ struct Program {
 };
 
 /// Runs a program and returns its exit status: 0, 1 (some case wrong or failed) or 2 (bad input, one sentence
-/// on stderr, nothing left). A case that throws ends itself: Unsupported -> unsupported, anything else ->
-/// failed. In a team every member runs the same cases and the worst outcome counts, so that no member waits
-/// for one that gave up.
+/// on stderr, nothing left); the watchdog ends a hang with 3 (core/watchdog.hpp). A case that throws ends
+/// itself: Unsupported -> unsupported, anything else -> failed. In a team every member runs the same cases
+/// and the worst outcome counts, so that no member waits for one that gave up.
 int run_program(const Program& program, int argc, char** argv, Team& team);
 
 }  // namespace weft

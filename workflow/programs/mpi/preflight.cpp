@@ -50,7 +50,8 @@ void World::check_geometry(const Options& options) const {
     // Launchers end all processes when the first one fails: the one that leads is to have said why before.
     if (!leads()) std::this_thread::sleep_for(std::chrono::seconds(2));
     throw UsageError("The launcher (" + launcher_words() + ") started " + std::to_string(*launched_size_) +
-                     " processes, but MPI joins none of them: the program's library, " + library_ +
+                     " processes, but MPI joins none of them: the program's library, " +
+                     library_.substr(0, library_.find(',')) +
                      ", does not speak with it; take that library's own launcher, another --mpi of srun "
                      "(srun --mpi=list), "
                      "or the launcher's version of PMIx in the image.");
