@@ -1,17 +1,19 @@
 # Everything a user types. Each target brings up what it needs inside the repository; a second call does no work twice.
 # Variables: SYSTEM and CAMPAIGN (what is measured, where), PROFILE (how Snakemake runs here), PYTHON and CXX (which
 # interpreter and compiler), TOOLCHAIN=locked|system (MPI, CUDA and NCCL of .venv or of this machine),
-# CUDA_ARCHITECTURES (as CMake writes them), SNAKEMAKE (further arguments for it), TESTS (arguments for pytest).
+# CUDA_ARCHITECTURES (as CMake writes them), SNAKEMAKE (further arguments for it), SBATCH_DIR (the folder for scripts),
+# TESTS (arguments for pytest).
 SYSTEM = local
 CAMPAIGN = smoke
 PROFILE = local
 SNAKEMAKE =
+SBATCH_DIR = $(results)/sbatch
 TESTS =
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build cuda campaign report health test lint benchmark lock clean
+.PHONY: help setup build cuda campaign programs sbatch report health test lint benchmark lock clean
 
 # make has a compiler of its own in mind where nobody named one.
 ifeq ($(origin CXX),default)
@@ -45,6 +47,13 @@ cuda: ## Builds programs and their tests for the CUDA backend into build/cuda; n
 
 campaign: setup ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
 	@$(WEFT) campaign --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --profile $(call quote,$(PROFILE)) $(SNAKEMAKE)
+
+programs: setup ## Builds the programs of CAMPAIGN for SYSTEM, and the image they run in; measures nothing
+	@.venv/bin/snakemake --profile profiles/local programs \
+	  --config $(call quote,system=$(SYSTEM)) $(call quote,campaign=$(CAMPAIGN))
+
+sbatch: setup ## Writes a script for sbatch for each experiment of CAMPAIGN into SBATCH_DIR
+	@$(WEFT) sbatch --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --output $(call quote,$(SBATCH_DIR))
 
 report: setup ## Draws the report anew from the records in results/SYSTEM/CAMPAIGN
 	@$(WEFT) table --records $(call in_results,records) --output $(call in_results,table.parquet) \

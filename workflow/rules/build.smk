@@ -4,6 +4,7 @@
 
 
 localrules:
+    programs,
     program,
     image,
 
@@ -17,6 +18,12 @@ def image_of(tree):
     return (
         [container.identity_file(CONFIG)] if IMAGE and tree == container.tree(CONFIG, contained=True) else []
     )
+
+
+# All that a campaign runs, and nothing measured: what sbatch scripts submitted by hand need to be there.
+rule programs:
+    input:
+        sorted({file for job in JOBS for file in programs_of(job)}),
 
 
 rule program:

@@ -54,40 +54,36 @@ def names(experiment):
 
 
 def needs(experiment):
-    """The function that gives a rule what its job runs: the program, and the image it runs in where there is one.
-
-    Both are ancient. A binary carries the commit, so it is another after every commit to anything, and an image
-    built anew is another file; the texts beside them tell whether they are still what they were.
-    """
+    """The function that gives a rule what its job runs."""
 
     def inputs(wildcards):
-        contained = is_contained(job_of(experiment, wildcards))
-        program = experiments.EXPERIMENTS[experiment].program
-        files = [
-            ancient(launch.program_path(CONFIG, program, contained=contained)),
-            sources.note(container.tree(CONFIG, contained=contained), program),
-        ]
-        if contained:
-            files += [ancient(container.image(CONFIG)), container.identity_file(CONFIG)]
-        return files
+        return programs_of(job_of(experiment, wildcards))
 
     return inputs
 
 
-def is_contained(job):
-    return CONFIG.system["container"] is not None and job.container != "off"
+def programs_of(job):
+    """What a job runs: the program, and the image it runs in where there is one.
+
+    Both are ancient. A binary carries the commit, so it is another after every commit to anything, and an image
+    built anew is another file; the texts beside them tell whether they are still what they were.
+    """
+    contained = weft_jobs.is_contained(CONFIG, job)
+    program = experiments.EXPERIMENTS[job.experiment].program
+    files = [
+        ancient(launch.program_path(CONFIG, program, contained=contained)),
+        sources.note(container.tree(CONFIG, contained=contained), program),
+    ]
+    if contained:
+        files += [ancient(container.image(CONFIG)), container.identity_file(CONFIG)]
+    return files
 
 
 def command(experiment):
     """The function that gives a rule its whole shell line, every word quoted."""
 
     def line(wildcards):
-        job = job_of(experiment, wildcards)
-        words = shlex.join(experiments.job_command(CONFIG, job))
-        if not is_contained(job):
-            return words
-        digest = f"$(cat {shlex.quote(container.digest_file(CONFIG))})"
-        return f"WEFT_CONTAINER={shlex.quote(container.image(CONFIG))} WEFT_CONTAINER_DIGEST=sha256:{digest} {words}"
+        return experiments.shell_line(CONFIG, job_of(experiment, wildcards))
 
     return line
 

@@ -45,6 +45,14 @@ def _config(options: argparse.Namespace, _others: list[str]) -> None:
         _write(options.output, text)
 
 
+def _sbatch(options: argparse.Namespace, _others: list[str]) -> None:
+    from weft import config, jobs, sbatch
+
+    resolved = config.load(options.system, options.campaign)
+    for path in sbatch.write_scripts(resolved, options.output or Path(jobs.results(resolved), "sbatch")):
+        print(path)
+
+
 def _table(options: argparse.Namespace, _others: list[str]) -> None:
     from weft import records, table
 
@@ -103,12 +111,17 @@ def _parser() -> argparse.ArgumentParser:
             "Measure a campaign and write its report; further arguments go to Snakemake.",
         ),
         ("config", _config, "Check a configuration and print it with every default."),
+        ("sbatch", _sbatch, "Write a script for Slurm's sbatch for each experiment of a campaign."),
     ):
         added = command(name, run, text)
         added.add_argument("--system", default="local", help="a file of config/systems (default: local)")
         added.add_argument("--campaign", default="smoke", help="a file of config/campaigns (default: smoke)")
         if name == "campaign":
             added.add_argument("--profile", default="local", help="a folder of profiles (default: local)")
+        elif name == "sbatch":
+            added.add_argument(
+                "--output", type=Path, help="the folder for scripts (default: results/SYSTEM/CAMPAIGN/sbatch)"
+            )
         else:
             added.add_argument("--reference", action="store_true", help="print docs/configuration.md instead")
             added.add_argument(

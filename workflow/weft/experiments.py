@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
+from weft import container
 from weft.config import ResolvedConfig
-from weft.jobs import Job, axes_of, record_path
-from weft.launch import Geometry, command_line
+from weft.jobs import Job, axes_of, is_contained, record_path
+from weft.launch import Geometry, command_parts
 from weft.sizes import format_size
 
 _P2P = {
@@ -75,8 +77,25 @@ _SAMPLING = {
 }
 
 
+def shell_line(config: ResolvedConfig, job: Job) -> str:
+    """Return the line of a shell that measures ``job``, every word quoted."""
+    variables = f"{image_variables(config)} " if is_contained(config, job) else ""
+    return variables + shlex.join(job_command(config, job))
+
+
+def image_variables(config: ResolvedConfig) -> str:
+    """Return the assignments of a shell that tell a program which image it runs in, and its digest."""
+    image, digest = shlex.quote(container.image(config)), shlex.quote(container.digest_file(config))
+    return f"WEFT_CONTAINER={image} WEFT_CONTAINER_DIGEST=sha256:$(cat {digest})"
+
+
 def job_command(config: ResolvedConfig, job: Job) -> list[str]:
-    """Return the launch line that measures ``job``.
+    """Return the launch line that measures ``job``, as `job_parts` does."""
+    return [word for part in job_parts(config, job) for word in part]
+
+
+def job_parts(config: ResolvedConfig, job: Job) -> list[list[str]]:
+    """Return the launch line that measures ``job``, by what its words are for (`launch.command_parts`).
 
     Raises BadInput when the campaign has no such sweep, or the sweep no such geometry.
     """
@@ -102,8 +121,8 @@ def job_command(config: ResolvedConfig, job: Job) -> list[str]:
     geometry = Geometry.of(config, job.ranks, job.nodes) if job.ranks else None
     if geometry:
         arguments += ["--expect-ranks", str(geometry.ranks), "--expect-nodes", str(geometry.nodes)]
-    return command_line(
-        config, experiment.program, arguments, geometry, job.gpudirect, contained=job.container != "off"
+    return command_parts(
+        config, experiment.program, arguments, geometry, job.gpudirect, contained=is_contained(config, job)
     )
 
 

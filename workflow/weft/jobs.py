@@ -86,6 +86,11 @@ def axes_of(config: ResolvedConfig, job: Job) -> dict[str, Any]:
     return axes
 
 
+def is_contained(config: ResolvedConfig, job: Job) -> bool:
+    """Return whether a job runs in the system's container: there is one, and the job does not leave it."""
+    return config.system["container"] is not None and job.container != "off"
+
+
 def _geometries(axes: dict[str, Any]) -> list[tuple[int | None, int | None]]:
     """Ranks and nodes of each job of a sweep."""
     ranks = axes.get("ranks", [None])

@@ -40,7 +40,21 @@ def command_line(
     *,
     contained: bool = True,
 ) -> list[str]:
-    """Return the words of ``env NAME=VALUE… launcher… container exec… program arguments``.
+    """Return the words of a launch line, as `command_parts` does."""
+    parts = command_parts(config, program, arguments, geometry, gpudirect, contained=contained)
+    return [word for part in parts for word in part]
+
+
+def command_parts(
+    config: ResolvedConfig,
+    program: str,
+    arguments: Sequence[str] = (),
+    geometry: Geometry | None = None,
+    gpudirect: str | None = None,
+    *,
+    contained: bool = True,
+) -> list[list[str]]:
+    """Return the words of ``env NAME=VALUE…``, ``launcher…``, ``container exec…`` and ``program arguments``.
 
     ``program`` is the name of a measured program, or a path. ``geometry`` None starts one process, without
     a launcher where no scheduler has to find it a node. ``gpudirect`` is `on`, `off`, or None where no
@@ -63,7 +77,8 @@ def command_line(
         launcher = launcher_words(config, geometry or Geometry.of(config, 1))
     settings = ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
     path = program if "/" in program else program_path(config, program, contained=contained)
-    return [*settings, *launcher, *(container.words(config) if contained else []), path, *arguments]
+    inside = container.words(config) if contained else []
+    return [part for part in (settings, launcher, inside, [path, *arguments]) if part]
 
 
 def launcher_words(config: ResolvedConfig, geometry: Geometry) -> list[str]:

@@ -32,7 +32,7 @@ def _is_unnoted(path: str, checkout: Path) -> bool:
 
 def _is_of_now(config: ResolvedConfig, job: Job, record: Path) -> bool:
     program = EXPERIMENTS[job.experiment].program
-    contained = config.system["container"] is not None and job.container != "off"
+    contained = jobs.is_contained(config, job)
     binary = launch.program_path(config, program, contained=contained)
     words = experiments.job_command(config, job)
     try:
