@@ -18,11 +18,10 @@ build_as_hpc() {
   trap 'rm -rf --one-file-system "$scratch"' EXIT
   mkdir "$scratch"/{root,changes,work}
   mkdir -m 1777 "$scratch/tmp"
-  # shellcheck disable=SC2016 # expanded inside
   setpriv --pdeathsig KILL env WEFT_BOX_HOST="$state:build" unshare --mount --uts --ipc --pid --fork --kill-child \
     "$here/lib/inside/build" "$(rootfs)" "$home" "$scratch" \
     setpriv --reuid hpc --regid hpc --init-groups --reset-env -- env "${words[@]}" \
-    bash -lc 'cd "${1:-$HOME}"; shift; exec "$@"' bash "$folder" "$@"
+    bash -lc "$in_folder" bash "$folder" "$@"
 }
 
 # copy_checkout SOURCE FOLDER: the files that git lists or would, to FOLDER below the home folder on this machine. What

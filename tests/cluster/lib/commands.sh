@@ -141,10 +141,9 @@ enter() {
   local pid
   shift 3
   pid=$(pid_of "$node") || die "pseudo host $node is off."
-  # shellcheck disable=SC2016 # expanded inside
   exec nsenter --target "$pid" --mount --uts --ipc --net --pid --root --wd -- \
     setpriv --reuid "$user" --regid "$user" --init-groups --reset-env --pdeathsig TERM -- \
-    bash -lc 'cd "${1:-$HOME}"; shift; exec "$@"' bash "$folder" "$@"
+    bash -lc "$in_folder" bash "$folder" "$@"
 }
 
 box_rate() {
@@ -190,7 +189,7 @@ box_build() {
     folder=${2:-}
     shift 2 || die "--dir stands without its value."
   fi
-  [ "${1:-}" = -- ] && [ $# -gt 1 ] || die "build takes --dir DIR and then -- COMMAND."
+  if [ "${1:-}" != -- ] || [ $# = 1 ]; then die "build takes --dir DIR and then -- COMMAND."; fi
   shift
   prepare_build
   build_as_hpc "$folder" "$@"

@@ -17,8 +17,12 @@ require_machine() {
   [ "$(id -u)" = 0 ] || die "the box needs root, for its namespaces and mounts."
   [ -e /etc/debian_version ] || die "the box builds its root file system with Debian's tools; this machine is not Debian."
   [[ $state =~ ^[A-Za-z0-9/._+-]+$ ]] || die "WEFT_BOX is $state, but may hold letters, digits and /._+- only."
-  mkdir -p -m 700 "$state"
+  install -d -m 700 "$state"
 }
+
+# In the login shell of a pseudo host's user: into a folder (relative to home; home if ''), then becomes the command.
+# shellcheck disable=SC2016 # expanded there
+readonly in_folder='cd && cd "${1:-.}" || exit 2; shift; exec "$@"'
 
 # One call at a time changes what is up; what it starts must not hold the lock after it: see `detach`.
 lock() {

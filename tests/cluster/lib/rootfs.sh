@@ -35,7 +35,7 @@ ensure_rootfs() {
   local -r root=$(rootfs)
   [ ! -d "$root" ] || return 0
   echo "Building the box's root file system (about two minutes)"
-  remove_rootfs
+  remove_others
   local mirror
   mirror=$(find_mirror)
   [ -n "$mirror" ] || die "apt of this machine names no Debian mirror, which the root file system is built from."
@@ -45,8 +45,13 @@ ensure_rootfs() {
   mv "$state/rootfs.new" "$root"
 }
 
-# Older ones too: each takes more than a gigabyte.
-remove_rootfs() { rm -rf --one-file-system "$state"/rootfs-* "$state/rootfs.new"; }
+# Those of other recipes take more than a gigabyte each; the one that a cluster runs on stays.
+remove_others() {
+  local root
+  for root in "$state"/rootfs-* "$state/rootfs.new"; do
+    [ "$root" = "$state/rootfs-$(setting recipe)" ] || rm -rf --one-file-system "$root"
+  done
+}
 
 install_debian() {
   local -r root=$1 mirror=$2
@@ -62,6 +67,7 @@ install_debian() {
 in_rootfs() {
   local -r root=$1
   shift
+  # shellcheck disable=SC2016 # expanded in the namespace
   unshare --mount --pid --fork --kill-child bash -c '
     set -e
     mount -t proc proc "$1/proc"

@@ -24,8 +24,9 @@ start_accounting() {
 }
 
 start_controller() {
-  on ctl slurmctld >>"$log" 2>&1 </dev/null && wait_until 60 on ctl scontrol ping ||
+  if ! on ctl slurmctld >>"$log" 2>&1 </dev/null || ! wait_until 60 on ctl scontrol ping; then
     die "slurmctld does not start; box run --root -- cat /var/log/slurm/slurmctld.log says why."
+  fi
 }
 
 stop_controller() {

@@ -39,7 +39,7 @@ DEVICES
 
 # enter_root FOLDER: makes it this process's root; needs a process namespace of its own, for /proc.
 enter_root() {
-  cd "$1"
+  cd "$1" || return
   mkdir -p run/outside
   pivot_root . run/outside
   mount -t proc proc /proc
