@@ -153,9 +153,10 @@ TEST(a_failed_call_says_rank_call_place_and_reason) {
   const int nobody = world->size() + 5, line = __LINE__;
   const std::string words =
       CHECK_THROWS(WEFT_MPI(MPI_Send(&nobody, 1, MPI_INT, nobody, 0, MPI_COMM_WORLD)), CallError);
+  CHECK(words.find('\n') == std::string::npos);
   for (const std::string& part :
        {"rank " + std::to_string(world->rank()), std::string("MPI_Send(&nobody"),
-        std::string("mpi_library.cpp"), std::to_string(line + 2), std::string("invalid rank")})
+        std::string("mpi_library.cpp"), std::to_string(line + 2), std::string("nvalid rank")})
     if (words.find(part) == std::string::npos) check::fail(__FILE__, __LINE__, part + " is not in: " + words);
 }
 

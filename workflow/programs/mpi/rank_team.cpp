@@ -13,12 +13,19 @@ double reduce(double value, MPI_Op operation, MPI_Comm communicator) {
 
 }  // namespace
 
+/// MPICH's words are a stack of lines.
+static std::string one_line(std::string words) {
+  for (std::size_t end; (end = words.find('\n')) != std::string::npos;)
+    words.replace(end, 1, end + 1 < words.size() ? "; " : "");
+  return words;
+}
+
 void throw_mpi(int status, const char* call, const char* file, int line) {
   char words[MPI_MAX_ERROR_STRING] = "no explanation";
   int length = 0, rank = -1;
   MPI_Error_string(status, words, &length);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  throw CallError("MPI", call, "rank " + std::to_string(rank) + ": " + words, file, line);
+  throw CallError("MPI", call, "rank " + std::to_string(rank) + ": " + one_line(words), file, line);
 }
 
 bool RankTeam::leads() const {
