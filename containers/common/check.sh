@@ -42,7 +42,7 @@ needs_library() { with_program ldd ./two_ranks | grep -E "$1"; }
 
 with_program() (
   folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT && cd "$folder" &&
-    mpicxx -O2 "$containers/common/two_ranks.cpp" -o two_ranks && "$@"
+    mpicxx -O2 ${LDFLAGS:+"$LDFLAGS"} "$containers/common/two_ranks.cpp" -o two_ranks && "$@"
 )
 
 toolchain_is_complete() {
@@ -50,3 +50,10 @@ toolchain_is_complete() {
   promise "ninja runs" ninja --version
   promise "mpicxx compiles C++17" mpicxx -std=c++17 -x c++ -fsyntax-only - <<<'#include <filesystem>'
 }
+
+compiles_device_code() {
+  nvcc -x cu -arch=sm_90 -o /dev/null - <<<'__global__ void k(int* x) { ++*x; } int main() { k<<<1, 1>>>(nullptr); }'
+}
+
+# Whether nothing that a library loads is missing, the driver aside.
+finds_libraries() { ! ldd "$@" | grep 'not found' | grep -vE 'lib(cuda|nvidia-ml)\.so\.1'; }
