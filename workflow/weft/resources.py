@@ -11,6 +11,7 @@ from weft.jobs import Job, axes_of
 from weft.launch import Geometry, devices_of, gres
 
 Resources = dict[str, int | str]
+_TOPOLOGY_COPY_BYTES = 2**30  # at most: workflow/programs/topology/devices_host.cpp
 
 
 def resources(config: ResolvedConfig, job: Job) -> Resources:
@@ -22,8 +23,12 @@ def resources(config: ResolvedConfig, job: Job) -> Resources:
     axes = axes_of(config, job)
     geometry = Geometry.of(config, job.ranks or 1, job.nodes)
     devices = devices_of(config, geometry)
-    # Four buffers of the largest size a device. After thrice the time budgets a job has certainly hung.
-    memory_mb = 1000 + math.ceil(4 * devices * max(axes.get("sizes_bytes", [0])) / 1e6)
+    # Four buffers of the largest size a device; two of the topology's, larger than any cache.
+    buffer_bytes = 4 * devices * max(axes.get("sizes_bytes", [0]))
+    if job.experiment == "topology":
+        buffer_bytes = 2 * _TOPOLOGY_COPY_BYTES
+    memory_mb = 1000 + math.ceil(buffer_bytes / 1e6)
+    # After thrice the time budgets a job has certainly hung.
     budget_s = axes.get("sampling", config.campaign["sampling"])["time_budget_s"]
     runtime_min = 5 + math.ceil(measurements(config, job) * (3 * budget_s + 0.5) / 60)
     needed: Resources = {
