@@ -170,6 +170,7 @@ BY_CLASS = {**COPY, "source": None, "destination": None}
         (MESSAGE, ("NV2", 50e9, "nvlink")),
         ({**MESSAGE, "benchmark": "pt2pt.bidirectional_bandwidth"}, ("NV2", 100e9, "nvlink")),
         ({**MESSAGE, "placement": "pinned"}, ("PHB", 16e9, "pcie")),
+        ({**MESSAGE, "nodes": 2}, ("NV2", 50e9, "nvlink")),
         ({**MESSAGE, "destination_host": "b", "nodes": 2}, (None, 12.5e9, "nic")),
         ({**MESSAGE, "benchmark": "pt2pt.message_rate"}, ("NV2", None, None)),
         ({**COLLECTIVE, "devices": [0, 1]}, (None, 150e9, "nvlink")),
