@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # one script in parts
 # Set-up with this machine's network: commands in a pseudo host of their own, which no cluster needs to be up for.
 
 # What tells package managers where to go on this machine.
@@ -18,7 +18,7 @@ build_as_hpc() {
   trap 'rm -rf --one-file-system "$scratch"' EXIT
   mkdir "$scratch"/{root,changes,work}
   mkdir -m 1777 "$scratch/tmp"
-  setpriv --pdeathsig KILL env WEFT_BOX_HOST="$state:build" unshare --mount --uts --ipc --pid --fork --kill-child \
+  contained build unshare --mount --uts --ipc --pid --fork --kill-child \
     "$here/lib/inside/build" "$(rootfs)" "$home" "$scratch" \
     setpriv --reuid hpc --regid hpc --init-groups --reset-env -- env "${words[@]}" \
     bash -lc "$in_folder" bash "$folder" "$@"

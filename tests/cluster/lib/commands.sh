@@ -1,9 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # one script in parts
 # The commands of the box: each function box_NAME reads the arguments of one and does it.
 
 setting() { sed -n "s/^$1 //p" "$cluster/settings" 2>/dev/null; }
 
-is_up() { [ -e "$cluster/settings" ] && [ -n "$(fabric_pid)" ]; }
+is_up() { [ -e "$cluster/settings" ] && [ -n "$(fabric_pid)" ] && pid_of ctl >/dev/null; }
 
 require_up() { is_up || die "the box is not up; tests/cluster/box up brings it up."; }
 
@@ -25,6 +25,8 @@ box_up() {
     [ "$(setting recipe)" = "$(recipe_digest)" ] || die "the box is up with an older recipe; take it down first: tests/cluster/box down."
     [ -z "$nodes" ] || [ "$nodes" = "$(setting nodes)" ] ||
       die "the box is up with $(setting nodes) nodes; take it down first: tests/cluster/box down."
+    on ctl pgrep -x slurmctld >/dev/null || start_controller
+    for_each_node power_on
     wait_for_idle "$(node_names | paste -s -d ,)"
   else
     stop_everything
@@ -163,14 +165,18 @@ box_power() {
   case $2 in
     off) stop_node "$1" ;;
     on)
-      ! pid_of "$1" >/dev/null || return 0
-      start_node "$1" "$(address_of "$1")"
-      start_munge "$1"
-      start_slurmd "$1"
+      power_on "$1"
       wait_for_idle "$1"
       ;;
     *) die "power takes off or on; $2 is neither." ;;
   esac
+}
+
+power_on() {
+  ! pid_of "$1" >/dev/null || return 0
+  start_node "$1" "$(address_of "$1")"
+  start_munge "$1"
+  start_slurmd "$1"
 }
 
 box_controller() {

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # one script in parts
 # What all parts of the box share: where its files are, how it ends with a sentence, locks, waiting, finding processes.
 
 state=$(realpath -m "${WEFT_BOX:-${XDG_CACHE_HOME:-$HOME/.cache}/weft/box}")
@@ -17,6 +17,9 @@ require_machine() {
   [ "$(id -u)" = 0 ] || die "the box needs root, for its namespaces and mounts."
   [ -e /etc/debian_version ] || die "the box builds its root file system with Debian's tools; this machine is not Debian."
   [[ $state =~ ^[A-Za-z0-9/._+-]+$ ]] || die "WEFT_BOX is $state, but may hold letters, digits and /._+- only."
+  # Its folder is the box's own, since `clean` removes it, and closed, since there are shared folders like /tmp in it.
+  [ -e "$state/lock" ] || [ -z "$(ls -A "$state" 2>/dev/null)" ] ||
+    die "WEFT_BOX is $state, which holds other things; name a folder that is empty or does not exist."
   install -d -m 700 "$state"
 }
 
@@ -32,6 +35,13 @@ lock() {
 
 # detach COMMAND...: starts it in a session of its own, without this call's terminal and lock.
 detach() { setsid "$@" </dev/null 2>>"$log" 9>&-; }
+
+# contained NAME COMMAND...: starts it in the foreground with the mark of pseudo host NAME, to die with this call.
+contained() {
+  local -r name=$1
+  shift
+  setpriv --pdeathsig KILL env WEFT_BOX_HOST="$state:$name" "$@"
+}
 
 # wait_until SECONDS COMMAND...: asks again until it succeeds; fails after that many seconds.
 wait_until() {

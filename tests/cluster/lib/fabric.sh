@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # one script in parts
 # The fabric: what the pseudo hosts share. One process holds a mount namespace, in which the root file system lies
 # under a layer that takes the cluster's changes, and a network namespace with the switch. This machine's own mounts
 # and links stay as they are, and with the process all of it is gone.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # one script in parts
 # The network between pseudo hosts: each has one link, eth0, to the switch of the fabric; tbf shapes both its directions.
 
 # plug_in NAME PID ADDRESS: the link of the pseudo host whose process 1 is PID.

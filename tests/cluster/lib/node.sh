@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # one script in parts
 # Pseudo hosts: processes in namespaces of their own (network, host name, IPC, mounts, processes) with private
 # /tmp, /run and /dev; all else is the shared file system of the fabric. Process 1 is tini; its death is a power failure.
 

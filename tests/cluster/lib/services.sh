@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # one script in parts
 # Services of the pseudo hosts: munge on all, MariaDB, slurmdbd and slurmctld on ctl, slurmd on the nodes.
 
 start_munge() {
