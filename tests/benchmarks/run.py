@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import scheduler
 from benchmarks.process import CommandError
 from benchmarks.rows import ROOT, Benchmark, Quantity, UnavailableError, Value, benchmarks
 from weft.errors import BadInput
@@ -24,7 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     """Measure the rows asked for and print them; 1: some could not be measured, and why; 2: bad input."""
     options = _parser().parse_args(arguments)
     try:
-        chosen = _choose(list(benchmarks(options.samples, options.measurements, options.runs)), options.rows)
+        found = [*benchmarks(options.samples, options.measurements, options.runs), *scheduler.benchmarks()]
+        chosen = _choose(found, options.rows)
         if options.list:
             print("\n".join(benchmark.key for benchmark in chosen))
             return 0
