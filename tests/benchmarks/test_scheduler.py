@@ -1,4 +1,4 @@
-"""That every way of the scheduler benchmark starts the same experiments; in the box itself they take too long."""
+"""That every way of the scheduler benchmark starts the same experiments; in the box they take too long."""
 
 import json
 import os
