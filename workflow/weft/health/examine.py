@@ -155,7 +155,7 @@ def _test(health: Health, group: Group, matrix: np.ndarray, explained: np.ndarra
         )  # fmt: skip
         health.findings.append(finding)
     runs = int(test.runs.min()), int(test.runs.max())
-    detectable = float(np.exp(test.detectable(health.tests, group.matters)))
+    detectable = float(np.exp(np.median(test.required(health.tests, group.matters))))
     health.tested.append(Tested(group, kind, names, ratios, sick, runs, detectable))
 
 
@@ -181,6 +181,7 @@ def _why(group: Group, matrix: np.ndarray) -> str:
     """Say why nothing was tested."""
     if np.isnan(matrix).all():
         kind, causes = group.levels[0]
-        return f"of fewer than {g.FEWEST} alike none can be called sick ({len(causes)} {kind} here)"
+        here = f"{len(causes)} {kind}{'s' if len(causes) > 1 else ''}"
+        return f"of fewer than {g.FEWEST} alike none can be called the sick one ({here} here)"
     runs = int(np.count_nonzero(~np.isnan(matrix), axis=1).max())
     return f"a disturbed run looks like a sick node, so {FEWEST_RUNS} runs are needed ({runs} here)"

@@ -82,6 +82,8 @@ _Made = tuple[pd.DataFrame, list[str], np.ndarray, np.ndarray | None, _Levels]  
 def _split(
     rows: pd.DataFrame, conditions: Sequence[str], what: str, make: Callable[[pd.DataFrame], _Made]
 ) -> Iterator[Group]:
+    if rows.empty:
+        return
     keys = [*conditions, *_WITH]
     for quantity, here in ((THROUGHPUT, _large(rows)), (LATENCY, _small(rows))):
         for values, part in here.groupby(keys, observed=True, dropna=False, sort=True):
@@ -145,8 +147,7 @@ def _parts(rows: pd.DataFrame) -> _Made:
     one, other = ends[2].where(single, ends[0]), ends[2].where(single, ends[1])
     rows = rows.assign(host=host, one=one, other=other).dropna(subset=["one"])
     few = rows["host"].nunique() < FEWEST
-    if few:
-        rows = rows[rows["device_backend"] != "host"]
+    arenas = (rows["device_backend"] == "host").all()
     keyed = rows.groupby(["host", "one", "other"], observed=True, sort=True)
     names = [tuple(map(str, key)) for key in keyed.groups]
     rows = _one_each(rows.assign(member=keyed.ngroup(), forward=True))
@@ -158,7 +159,7 @@ def _parts(rows: pd.DataFrame) -> _Made:
         nodes.setdefault(node, []).append(member)
         for device in {a, b}:
             devices.setdefault(f"{node} device {device}", []).append(member)
-    alike = np.array([0 if few else places[name[1:]] for name in names], int)
+    alike = np.zeros(len(names), int) if few and not arenas else np.array([places[n[1:]] for n in names], int)
     levels = [
         (kind, {name: np.array(of) for name, of in causes.items()})
         for kind, causes in ((NODE, nodes), (DEVICE, devices))

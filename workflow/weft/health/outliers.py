@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 FALSE_ALARMS = 0.01  # probability of any false alarm in a whole table
 UNUSUAL = 3.5  # modified z-score from which a value is an outlier (Iglewicz and Hoaglin, 1993)
-FEWEST_PEERS = 2
+ACCIDENTS = 1  # so many runs far from their own unit's say nothing of what is usual
 DISSENT = 5  # of so many runs one may say otherwise
 NORMAL = 1.4826  # median absolute deviation -> standard deviation of a normal distribution
 # Small-sample factors of the median absolute deviation (Croux and Rousseeuw, 1992), for 2 to 9 values.
@@ -34,22 +34,25 @@ class Outliers:
     degrees_of_freedom: int
     noise: np.ndarray
 
-    def sick(self, tests: int, matters: float) -> np.ndarray:
-        """Which units deviate by more than log(matters), by more than peers do, and not by chance.
+    def required(self, tests: int, matters: float) -> np.ndarray:
+        """Return for each unit the deviation from which it is called sick.
 
-        tests: how many hypotheses are tested in all (Bonferroni: valid however they depend).
+        It must be more than log(matters), more than that of peers, and so much that its chance, corrected
+        for so many tests in all (Bonferroni: valid however they depend), is below FALSE_ALARMS.
         """
-        unlikely = self.p * tests < FALSE_ALARMS
-        return unlikely & (self.deviation >= np.log(matters)) & (self.deviation > UNUSUAL * self.peers)
+        required = np.empty(len(self.deviation))
+        for runs in np.unique(self.runs):
+            agreeing = _agreeing(runs)
+            single = betaincinv(agreeing, runs - agreeing + 1, FALSE_ALARMS / tests)
+            usual = int(np.ceil(single * len(self.noise))) - 1 + ACCIDENTS  # so many may be as far out
+            tail = self.noise[-1 - usual] if usual < len(self.noise) else -np.inf
+            beyond = max(tail, self.scale * student.isf(single, self.degrees_of_freedom))
+            required[self.runs == runs] = max(float(np.log(matters)), float(beyond))
+        return np.maximum(required, UNUSUAL * self.peers)
 
-    def detectable(self, tests: int, matters: float) -> float:
-        """Return the smallest deviation that would have been found, in a unit of usually many runs."""
-        runs = int(np.median(self.runs))
-        agreeing = _agreeing(runs)
-        single = betaincinv(agreeing, runs - agreeing + 1, FALSE_ALARMS / tests)
-        beyond_noise = float(np.quantile(self.noise, 1 - single, method="higher")) if len(self.noise) else 0.0
-        beyond_scale = self.scale * float(student.isf(single, self.degrees_of_freedom))
-        return max(float(np.log(matters)), UNUSUAL * float(np.median(self.peers)), beyond_noise, beyond_scale)
+    def sick(self, tests: int, matters: float) -> np.ndarray:
+        """Return which units deviate by more than is required."""
+        return self.deviation > self.required(tests, matters)
 
 
 def outliers(deviations: np.ndarray, floor: float) -> Outliers:
@@ -61,8 +64,9 @@ def outliers(deviations: np.ndarray, floor: float) -> Outliers:
 
     A unit's p-value is that of its runs agreeing (Wilkinson, 1951): the chance that all of them, or all but
     one in five, are as far out as the least of these is. The chance of a single run is the larger one of
-    that by Student's distribution with the robust scale between runs, and the share of all runs that lie as
-    far from their own unit: what is usual between runs is not held against a unit, however heavy the tail.
+    that by Student's distribution with the robust scale between runs, and the share of all runs (but for one
+    accident) that lie as far from their own unit: what is usual between runs is not held against a unit,
+    however heavy the tail.
     """
     ordered = np.sort(deviations, axis=1)  # NaN last
     runs = np.count_nonzero(~np.isnan(deviations), axis=1)
@@ -74,7 +78,7 @@ def outliers(deviations: np.ndarray, floor: float) -> Outliers:
     freedom = int(np.sum(runs - 1))
     noise = deviations - deviation[:, None]
     noise = np.sort(noise[~np.isnan(noise)])
-    share = 1 - np.searchsorted(noise, deviation) / len(noise)
+    share = np.maximum(len(noise) - np.searchsorted(noise, deviation) - ACCIDENTS, 0) / len(noise)
     single = np.maximum(student.sf(deviation / scale, freedom), share)
     p = betainc(agreeing, runs - agreeing + 1, single)
     return Outliers(deviation, runs, p, _peers(deviation), scale, freedom, noise)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from weft.figures import quantities as q
 from weft.figures.axes import missing, say
 from weft.health import groups as g
@@ -12,7 +14,7 @@ from weft.health.outliers import FALSE_ALARMS
 
 SICK = ("sick", "measured by", "value", "peers' median", "ratio", "runs", "p")
 TESTED = ("compared", "what", "runs", "slowest, time over peers'", "found from")
-UNTESTED = ("not compared", "because")
+UNTESTED = ("not compared", "groups", "because")
 _WAYS = {
     (g.NODE, "away"): "sending", (g.NODE, "back"): "receiving", (g.NODE, "both"): "both ways",
     (g.LINK, "away"): "from first to second", (g.LINK, "back"): "from second to first",
@@ -45,9 +47,9 @@ def tested_rows(health: Health) -> list[tuple[str, ...]]:
 
 
 def untested_rows(health: Health) -> list[tuple[str, ...]]:
-    """A row a group that could not be tested, under UNTESTED."""
-    varying = _varying(health)
-    return [(title(group, varying), why) for group, why in health.untested]
+    """A row for what could not be tested for the same reason, under UNTESTED."""
+    counts = Counter((f"{group.what}, {group.quantity}", why) for group, why in health.untested)
+    return [(what, str(count), why) for (what, why), count in counts.items()]
 
 
 def title(group: Group, varying: set[str]) -> str:

@@ -1,0 +1,357 @@
+"""Health names what is sick and nothing else, on clusters whose state is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+from scipy.stats import t as student
+
+from support import cluster, synthetic
+from weft.cli import main
+from weft.health import Health, examine_table
+from weft.health.examine import examine
+from weft.health.groups import COLUMNS, Group, groups
+from weft.health.outliers import outliers
+from weft.health.words import text
+from weft.table import build_table
+
+MIB, KIB = 2**20, 2**10
+Slower = Callable[[pd.DataFrame], np.ndarray]  # the factor of each row's time
+
+
+def table(nodes: int = 4, runs: int = 3, slower: Slower | None = None) -> pd.DataFrame:
+    """Medians of bandwidth (both directions) and latency between all nodes, `runs` jobs of each, no noise."""
+    place = np.array([(i, j) for i in range(nodes) for j in range(nodes) if i != j])
+    parts = [
+        pd.DataFrame(
+            {
+                "benchmark": benchmark, "size_bytes": size, "source_rank": pairs[:, 0],
+                "destination_rank": pairs[:, 1], "time_median_s": time, "file": f"{benchmark}{run}",
+            }
+        )
+        for benchmark, size, time, pairs in (
+            ("pt2pt.bandwidth", MIB, 0.57, place),
+            ("pt2pt.latency", 8, 30e-6, place[place[:, 0] < place[:, 1]]),
+        )
+        for run in range(runs)
+    ]  # fmt: skip
+    rows = pd.concat(parts, ignore_index=True)
+    hosts = {
+        f"{end}_host": "node" + (rows[f"{end}_rank"] + 1).astype(str) for end in ("source", "destination")
+    }
+    rows = rows.assign(**hosts)
+    rows["time_median_s"] *= slower(rows) if slower else 1.0
+    rows = rows.assign(
+        ranks=nodes, nodes=nodes, pairs=nodes // 2, placement="device", gpudirect=True, outcome="measured",
+        hostname="node1", device_backend="host", time_ci_low_s=rows["time_median_s"] * 0.99,
+        time_ci_high_s=rows["time_median_s"] * 1.01,
+        bandwidth_bytes_per_s=64 * rows["size_bytes"] / rows["time_median_s"],
+    )  # fmt: skip
+    return rows.reindex(columns=list(dict.fromkeys(COLUMNS)))
+
+
+def noisy(
+    group: Group, random: np.random.Generator, noise: float = 0.03, jitter: float = 0.5,
+    disturbed_nodes: float = 0.01, disturbed_pairs: float = 0.02,
+) -> Group:  # fmt: skip
+    """Add what a busy machine does: noise (of bandwidth) or jitter (of latency) to the slower side more.
+
+    Now and then a node is disturbed throughout a job, or a pair while it is measured, by 40 % on average and
+    by twice that at times.
+    """
+    rows, (_, nodes) = group.rows, group.levels[0]
+    shape = rows["run"].max() + 1, len(nodes)
+    own = np.where(random.random(shape) < disturbed_nodes, random.exponential(0.4, shape), 0)
+    both = own[rows["run"].to_numpy()[:, None], group.ends[rows["member"]]].max(axis=1)
+    count = len(rows)
+    pair = np.where(random.random(count) < disturbed_pairs, random.exponential(0.4, count), 0)
+    usual = random.normal(0, jitter if group.quantity == "latency" else noise, count)
+    factor = np.exp(np.where(usual > 0, usual, usual / 3) + both + pair)
+    return replace(
+        group, rows=rows.assign(**{name: rows[name] * factor for name in ("time_s", "low_s", "high_s")})
+    )
+
+
+QUIET = {"noise": 1e-9, "jitter": 1e-9, "disturbed_nodes": 0.0, "disturbed_pairs": 0.0}
+
+
+def health(rows: pd.DataFrame, seed: int = 0, **noise: float) -> Health:
+    random = np.random.default_rng(seed)
+    return examine([noisy(group, random, **noise) for group in groups(rows)])
+
+
+def named(found: Health) -> set[str]:
+    return {f"{finding.kind} {finding.name}" for finding in found.findings}
+
+
+def large(rows: pd.DataFrame) -> pd.Series:
+    return rows["size_bytes"] >= MIB
+
+
+def of_node(node: str, factor: float = 2.0, ends: tuple[str, ...] = ("source", "destination")) -> Slower:
+    """A node whose large messages take longer: both ways, or only those it sends or receives."""
+    return lambda rows: np.where(
+        large(rows) & np.logical_or.reduce([rows[f"{end}_host"] == node for end in ends]), factor, 1.0
+    )
+
+
+def of_link(one: str, other: str, factor: float = 2.0, both: bool = True) -> Slower:
+    def slower(rows: pd.DataFrame) -> np.ndarray:
+        way = (rows["source_host"] == one) & (rows["destination_host"] == other)
+        back = (rows["source_host"] == other) & (rows["destination_host"] == one)
+        return np.where(large(rows) & (way | (back & both)), factor, 1.0)
+
+    return slower
+
+
+@pytest.mark.parametrize(("nodes", "runs", "clusters"), [(3, 3, 300), (4, 3, 400), (4, 6, 100), (8, 4, 200)])
+def test_healthy_clusters_are_called_healthy(nodes: int, runs: int, clusters: int) -> None:
+    """1000 noisy, now and then disturbed clusters in all: at most 1 % with a false alarm."""
+    random = np.random.default_rng(nodes + runs)
+    found = list(groups(table(nodes, runs)))
+    alarms = sum(examine([noisy(group, random) for group in found]).sick for _ in range(clusters))
+    assert alarms <= 0.01 * clusters
+
+
+@pytest.mark.parametrize(("nodes", "runs", "clusters"), [(3, 10, 50), (4, 4, 150), (8, 4, 100), (16, 4, 40)])
+def test_a_node_of_half_rate_is_named_and_only_it(nodes: int, runs: int, clusters: int) -> None:
+    """In 99 % of the same clusters at least."""
+    random = np.random.default_rng(nodes)
+    found = list(groups(table(nodes, runs, of_node("node2"))))
+    named_alone = sum(
+        named(examine([noisy(group, random) for group in found])) == {"node node2"} for _ in range(clusters)
+    )
+    assert named_alone >= 0.99 * clusters
+
+
+def test_of_three_nodes_with_two_slow_links_the_node_between_is_named() -> None:
+    found = health(table(3, 3, of_node("node2")), disturbed_nodes=0)
+    assert named(found) == {"node node2"}
+    assert found.findings[0].members == 2
+
+
+def test_two_sick_of_four_are_named() -> None:
+    def slower(rows: pd.DataFrame) -> np.ndarray:
+        return np.maximum(of_node("node1")(rows), of_node("node4")(rows))
+
+    assert named(health(table(4, 4, slower))) == {"node node1", "node node4"}
+
+
+def test_the_way_that_is_slow_is_told() -> None:
+    for ends, way in ((("source",), "away"), (("destination",), "back"), (("source", "destination"), "both")):
+        found = health(table(4, 3, of_node("node3", ends=ends)))
+        assert named(found) == {"node node3"}
+        assert {finding.way for finding in found.findings} == {way}
+
+
+def test_a_slow_link_between_healthy_nodes_is_named_as_a_link() -> None:
+    for nodes in (3, 4, 9):
+        for both, way in ((True, "both"), (False, "back")):
+            rows = table(nodes, 4, of_link("node3", "node1", both=both))
+            found = health(rows, disturbed_nodes=0.0, disturbed_pairs=0.0)
+            assert named(found) == {"link node1 – node3"}
+            assert found.findings[0].way == way
+
+
+def test_a_slow_node_does_not_hide_a_slow_link_elsewhere() -> None:
+    def slower(rows: pd.DataFrame) -> np.ndarray:
+        return np.maximum(of_node("node6")(rows), of_link("node1", "node2", 3.0)(rows))
+
+    assert named(health(table(8, 4, slower))) == {
+        "node node6",
+        "link node1 – node2",
+    }
+
+
+def test_one_disturbed_run_is_not_sickness() -> None:
+    def slower(rows: pd.DataFrame) -> np.ndarray:
+        return np.where(rows["file"] == "pt2pt.bandwidth1", of_node("node2", 3.0)(rows), 1.0)
+
+    assert not health(table(4, 4, slower)).sick
+
+
+def test_what_does_not_matter_is_not_sickness() -> None:
+    assert not health(table(6, 4, of_node("node2", 1.1)), **QUIET).sick
+    assert named(health(table(6, 4, of_node("node2", 1.2)), **QUIET)) == {"node node2"}
+
+
+def test_what_is_usual_among_the_peers_is_not_sickness() -> None:
+    """Every node has its own rate, from 1 to 1.6 of the best: the slowest is the end of a row, no outlier."""
+
+    def slower(rows: pd.DataFrame) -> np.ndarray:
+        return 1 + 0.1 * np.maximum(rows["source_rank"], rows["destination_rank"]).to_numpy(float)
+
+    assert not health(table(7, 4, slower), **QUIET).sick
+
+
+def test_nodes_of_two_switches_are_healthy() -> None:
+    """Latency through one switch or three, as in a fat tree of two leaves."""
+
+    def slower(rows: pd.DataFrame) -> np.ndarray:
+        across = rows["source_rank"] % 2 != rows["destination_rank"] % 2
+        return np.where(across & ~large(rows), 1.4, 1.0)
+
+    assert not health(table(8, 4, slower), jitter=0.03).sick
+
+
+def test_transports_are_tested_apart() -> None:
+    """A node slow with GPUDirect alone: said of that, and of nothing else."""
+    on = table(4, 4, of_node("node2"))
+    off = table(4, 4).assign(gpudirect=False, file=lambda rows: rows["file"] + "off")
+    found = health(pd.concat([on, off]))
+    assert named(found) == {"node node2"}
+    assert {finding.group.conditions["gpudirect"] for finding in found.findings} == {True}
+
+
+def test_several_ranks_of_a_node_count_as_one() -> None:
+    found = health(pd.concat([table(4, 4, of_node("node2"))] * 3))
+    assert named(found) == {"node node2"}
+    assert found.tested[0].runs == (4, 4)
+
+
+def test_evidence_is_the_value_beside_that_of_the_peers() -> None:
+    shown = health(table(4, 3, of_node("node2")), **QUIET).findings[0].evidence
+    rate = 64 * MIB / 0.57
+    assert (shown.benchmark, shown.size_bytes, shown.unit) == ("pt2pt.bandwidth", MIB, "bytes/s")
+    assert shown.value == pytest.approx(rate / 2)
+    assert (shown.peers, shown.peers_median) == (3, pytest.approx(rate))
+    assert shown.ratio == pytest.approx(0.5)
+    assert shown.ratio_interval.low == pytest.approx(0.5 * 0.99 / 1.01)
+    assert shown.ratio_interval.high == pytest.approx(0.5 * 1.01 / 0.99)
+
+
+def test_two_nodes_or_two_runs_are_too_few_and_that_is_said() -> None:
+    for nodes, runs, reason in ((2, 9, "2 nodes here"), (4, 2, "2 here")):
+        found = health(table(nodes, runs, of_node("node2")))
+        assert not found.sick and not found.tested
+        assert all(reason in why for _, why in found.untested) and found.untested
+
+
+def test_what_is_required_is_where_sickness_and_its_chance_begin() -> None:
+    noise = np.random.default_rng(13).normal(0, 0.1, (8, 4))
+    required = outliers(noise, 1e-3).required(100, 1.15)[3]
+    for factor in (0.99, 1.01):
+        noise[3] += factor * required - noise[3].min()
+        test = outliers(noise, 1e-3)
+        assert test.required(100, 1.15)[3] == pytest.approx(required)
+        assert bool(test.sick(100, 1.15)[3]) == (factor > 1)
+    assert outliers(noise, 1e-3).p[3] * 100 < 0.01
+    assert outliers(noise, 1e-3).required(10**60, 1.0)[3] > required
+
+
+@pytest.mark.parametrize(("runs", "agreeing"), [(3, 3), (4, 4), (5, 4), (9, 8), (10, 8)])
+def test_chance_is_that_of_so_many_runs_agreeing(runs: int, agreeing: int) -> None:
+    """One unit is 1 slower in `agreeing` runs and 9 faster in the others, which are not held against it."""
+    noise = np.random.default_rng(runs).normal(0, 0.4, (10, runs))
+    noise[7] = np.where(np.arange(runs) < agreeing, 1.0, -9.0)
+    test = outliers(noise, 1e-3)
+    assert test.deviation[7] == 1.0
+    share = (np.count_nonzero(test.noise >= 1.0) - 1) / test.noise.size  # but for one accident
+    single = max(share, student.sf(1.0 / test.scale, 10 * (runs - 1)))
+    assert test.p[7] == pytest.approx(binom.sf(agreeing - 1, runs, single))
+
+
+def copies(random: np.random.Generator, hosts: int, slower: Slower, backend: str = "cuda") -> pd.DataFrame:
+    """Copies between four devices of each node, both ways, four runs each."""
+    rows = pd.DataFrame(
+        [
+            {"hostname": f"node{h + 1}", "source": s, "destination": d, "file": f"node{h + 1}.{run}"}
+            for h in range(hosts) for run in range(4) for s in range(4) for d in range(4) if s != d
+        ]
+    )  # fmt: skip
+    rows = rows.assign(
+        benchmark="p2p.copy", size_bytes=64 * MIB, engine="copy_engine", operation="write", peer_access=True,
+        direction="unidirectional", outcome="measured", device_backend=backend,
+    )  # fmt: skip
+    time = np.where((rows["source"] < 2) == (rows["destination"] < 2), 1e-3, 2e-3)  # two kinds of links
+    rows["link_class"] = np.where(time < 1.5e-3, "NV2", "NV1")
+    time = time * slower(rows) * np.exp(random.normal(0, 0.01, len(rows)))
+    rows = rows.assign(
+        time_median_s=time, time_ci_low_s=0.99 * time, time_ci_high_s=1.01 * time,
+        bandwidth_bytes_per_s=64 * MIB / time,
+    )  # fmt: skip
+    return rows.reindex(columns=list(dict.fromkeys(COLUMNS)))
+
+
+def at(host: str | None = None, device: int | None = None, pair: tuple[int, int] | None = None) -> Slower:
+    def slower(rows: pd.DataFrame) -> np.ndarray:
+        where = rows["hostname"] == host if host else pd.Series(True, rows.index)
+        if device is not None:
+            where &= (rows["source"] == device) | (rows["destination"] == device)
+        if pair:
+            where &= (rows["source"] == pair[0]) & (rows["destination"] == pair[1])
+        return np.where(where, 1.6, 1.0)
+
+    return slower
+
+
+@pytest.mark.parametrize(
+    ("hosts", "slower", "expected"),
+    [
+        (4, at("node2"), {"node node2"}),
+        (4, at("node2", device=1), {"device node2 device 1"}),
+        (4, at("node2", pair=(3, 0)), {"part node2 device 3 → 0"}),
+        (4, lambda rows: np.ones(len(rows)), set()),
+        (4, at(device=1), set()),  # so it is on every node
+        (1, at(device=1), {"device node1 device 1"}),
+        (1, lambda rows: np.ones(len(rows)), set()),
+    ],
+)
+def test_parts_of_nodes(hosts: int, slower: Slower, expected: set[str]) -> None:
+    assert named(examine(list(groups(copies(np.random.default_rng(14), hosts, slower))))) == expected
+
+
+def test_arenas_of_one_host_are_no_hardware() -> None:
+    found = examine(list(groups(copies(np.random.default_rng(15), 1, at(device=1), backend="host"))))
+    assert not found.sick and not found.tested
+
+
+def written(folder: Path, **changes: object) -> Path:
+    paths = cluster.write_cluster(folder / "records", bare=False, **changes)
+    build_table(paths, folder / "table.parquet", folder / "problems.json")
+    return folder / "table.parquet"
+
+
+def test_status_and_tables_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    healthy, slow = written(tmp_path / "healthy"), written(tmp_path / "slow", slow={"node3": 2.0})
+    assert main(["health", "--table", str(healthy)]) == 0
+    words = capsys.readouterr().out
+    assert words.startswith("Nothing is sick") and "4\u00a0nodes" in words and "found from" in words
+    assert main(["health", "--table", str(slow)]) == 1
+    words = capsys.readouterr().out
+    assert "node node3, both ways" in words
+    assert not any(f"node node{n}," in words for n in (1, 2, 4))
+
+
+def test_bad_input_and_nothing_to_compare_are_neither_healthy_nor_sick(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = written(tmp_path, nodes=2)
+    for path, words in ((two, "nothing that health could compare"), (tmp_path / "absent", "absent")):
+        assert main(["health", "--table", str(path)]) == 2
+        problem = capsys.readouterr().err
+        assert words in problem and problem.count("\n") == 1
+
+
+def test_wrong_bytes_are_sickness_without_statistics(tmp_path: Path) -> None:
+    imaginary = cluster.Cluster()
+    good = list(imaginary.matrix("bandwidth", (MIB,), ("device",)))
+    bad = {
+        key: value
+        for key, value in good[0].items()
+        if key not in ("time_s", "bandwidth_bytes_per_s", "timer")
+    }
+    bad |= {"outcome": "wrong", "reason": "3 bytes", "wrong": 3}
+    synthetic.write_file(
+        tmp_path / "bad.jsonl", [imaginary.environment("pt2pt_bandwidth", 0, 4, True), bad, *good[1:]]
+    )
+    build_table([tmp_path / "bad.jsonl"], tmp_path / "table.parquet", tmp_path / "problems.json")
+    found = examine_table(tmp_path / "table.parquet")
+    assert found.wrong == [("node1 → node2", 1)]
+    assert found.sick and "node1 → node2 (1\u00a0measurement)" in text(found)
