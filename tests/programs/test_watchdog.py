@@ -19,7 +19,7 @@ from programs.records import binaries, command
 HUNG = 3
 LIMIT = ("--watchdog-s", 2)
 ENDLESS = ("--budget-s", 1000, "--precision", "1e-9", "--max-samples", 10_000_000)
-PATIENCE_S = 12  # of these tests: without a watchdog they would take all of it, and fail
+PATIENCE_S = 120  # of these tests: without a watchdog they would take all of it, and fail
 
 
 class Ranks:
