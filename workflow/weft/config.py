@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,6 +128,11 @@ def _read(root: Path, folder: str, kind: str, name: str) -> Settings:
     if name not in known:
         hint = did_you_mean(name, known) or f"; {path.parent} has {', '.join(known)}."
         raise BadInput(f"There is no {kind} '{name}'{hint}")
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", name):
+        raise BadInput(
+            f"{path} cannot be used: it gives its name to files and jobs, so it must be made of letters, digits"
+            " and _ . + - alone."
+        )
     settings = yaml_file.read(path)
     closed_world.check(settings, kind, str(path))
     schema = closed_world.schema(kind)
