@@ -38,7 +38,7 @@ complete_ucx() {
 }
 
 # make_driver_stub FOLDER: a libcuda to link with. It has every function of cuda.h, each of which answers that no
-# device is there; at run time the driver's own takes its place.
+# device is there; on a machine with GPUs the driver's own takes its place.
 make_driver_stub() {
   mkdir -p "$1"
   cat /opt/wheels/nvidia/cu*/include/cuda.h | grep -oE '\bcu[A-Z][A-Za-z0-9_]*[[:space:]]*\(' | tr -d ' (\t' | sort -u |
@@ -56,10 +56,10 @@ build_openmpi() {
   cd "$work" || return
   apt-get source -q --download-only "openmpi=$1"
   tar -C source --strip-components 1 -xf openmpi_*.orig.tar.*
-  make_driver_stub "$work/stubs"
+  make_driver_stub /opt/driver-stub
   cd source || return
   # accelerator-cuda as a plugin leaves libmpi free of libcuda, so that it also runs where no driver is.
-  ./configure --quiet --prefix=/opt/openmpi --with-cuda=/opt/cuda --with-cuda-libdir="$work/stubs" --with-ucx=/opt/ucx \
+  ./configure --quiet --prefix=/opt/openmpi --with-cuda=/opt/cuda --with-cuda-libdir=/opt/driver-stub --with-ucx=/opt/ucx \
     --with-pmix=external --with-hwloc=external --with-libevent=external --with-prrte=internal \
     --enable-mca-dso=accelerator-cuda,btl-smcuda,rcache-rgpusm,rcache-gpusm --enable-prte-prefix-by-default \
     --disable-mpi-fortran --disable-oshmem --disable-io-romio --disable-static --disable-debug --disable-sphinx \
