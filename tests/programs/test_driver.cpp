@@ -254,6 +254,19 @@ TEST(the_environment_holds_identity_geometry_and_listed_variables_only) {
   CHECK(!contains(environment, "\"PATH\""));
 }
 
+TEST(an_image_that_the_launch_line_does_not_name_is_named_by_apptainer) {
+  ::unsetenv("WEFT_CONTAINER");
+  ::unsetenv("WEFT_CONTAINER_DIGEST");
+  ::setenv("APPTAINER_CONTAINER", "/hidden/folder/site.sif", 1);
+  Demo inside;
+  CHECK_EQ(inside.run({"--benchmarks", "good"}), 0);
+  CHECK(contains(inside.lines()[0], "\"container\":\"site.sif\",\"container_digest\":null"));
+  ::unsetenv("APPTAINER_CONTAINER");
+  Demo bare;
+  CHECK_EQ(bare.run({"--benchmarks", "good"}), 0);
+  CHECK(contains(bare.lines()[0], "\"container\":null,\"container_digest\":null"));
+}
+
 TEST(only_the_leader_writes) {
   Demo demo;
   Pair follower;
