@@ -13,7 +13,7 @@ TESTS =
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build cuda campaign programs sbatch report health test lint benchmark lock clean
+.PHONY: help setup build cuda campaign check programs sbatch report health test lint benchmark lock clean
 
 # make has a compiler of its own in mind where nobody named one.
 ifeq ($(origin CXX),default)
@@ -47,6 +47,9 @@ cuda: ## Builds programs and their tests for the CUDA backend into build/cuda; n
 
 campaign: setup ## Measures CAMPAIGN on SYSTEM and writes results/SYSTEM/CAMPAIGN/report.html
 	@$(WEFT) campaign --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --profile $(call quote,$(PROFILE)) $(SNAKEMAKE)
+
+check: setup ## Checks the files of SYSTEM and CAMPAIGN against the machine or cluster that this is
+	@$(WEFT) check --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN))
 
 programs: setup ## Builds the programs of CAMPAIGN for SYSTEM, and the image they run in; measures nothing
 	@.venv/bin/snakemake --profile profiles/local programs \

@@ -25,6 +25,10 @@ include: "workflow/rules/collective.smk"
 include: "workflow/rules/report.smk"
 
 
+onstart:
+    check_site()
+
+
 rule all:
     default_target: True
     input:

@@ -12,7 +12,7 @@ PACKAGE = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE)
 
 from weft import config as weft_config
-from weft import container, experiments, launch, sources
+from weft import container, experiments, launch, left_jobs, preflight, processes, sources
 from weft import jobs as weft_jobs
 from weft import resources as weft_resources
 from weft.errors import BadInput
@@ -129,6 +129,22 @@ def package_files(*patterns):
     return sorted(
         str(path) for pattern in patterns for path in Path("workflow").glob(pattern) if path.is_file()
     )
+
+
+def check_site():
+    """What can be known to be wrong before jobs are submitted, and what a killed run left in the queue."""
+    if processes.MARK in os.environ or workflow.touch:
+        return  # `weft campaign` has done it, or there is nothing to do
+    executor = workflow.executor_plugin.name
+    run = {(job.rule.name, getattr(job.wildcards, "job", None)) for job in workflow.dag.needrun_jobs()}
+    measuring = [job for key, job in NAMED.items() if key in run]
+    if measuring and (CONFIG.system["scheduler"] or executor != "local"):
+        try:
+            preflight.check(CONFIG, logger.warning, executor, measuring)
+        except BadInput as problem:
+            raise WorkflowError(str(problem)) from None
+    if executor == "slurm":
+        left_jobs.cancel(Path.cwd(), logger.warning)
 
 
 # Status 1 with a record file says: some cases were wrong or failed. The campaign goes on to the report, and

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from weft import config as weft_config
-from weft import jobs, launch, processes, resume
+from weft import jobs, left_jobs, preflight, processes, resume, yaml_file
 from weft.config import ResolvedConfig
 from weft.errors import BadInput, did_you_mean
 
@@ -33,7 +34,6 @@ _LOOK_ONLY = (
     "--help",
     "-h",
 )
-_MPI_START_TIMEOUT_S = 60
 
 
 def say(text: str) -> None:
@@ -48,57 +48,30 @@ def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ())
     """Run a campaign; return the exit status: 0 when all is measured, 1 when something was wrong or failed.
 
     ``arguments`` are passed on to Snakemake. What was finished before is not measured again. Raises BadInput,
-    before anything is written, when the configuration is wrong or MPI does not start.
+    before anything is written, when the configuration is wrong or jobs could not run (weft.preflight).
     """
     checkout = Path.cwd()
     config = weft_config.load(system, campaign)
-    command = _snakemake(config, _profile(profile), arguments)
+    folder = _profile(profile)
+    command = _snakemake(config, folder, arguments)
     if any(argument in _LOOK_ONLY for argument in arguments):
         return subprocess.run(command, check=False).returncode
-    check_mpi(config)
+    preflight.check(config, say, executor(folder))
+    end_jobs = partial(left_jobs.cancel, checkout, say) if executor(folder) == "slurm" else None
     started = time.monotonic()
     say(f"Campaign '{campaign}' on system '{system}': {config.campaign['description']}")
-    with processes.exclusive(checkout, say):
+    with processes.exclusive(checkout, say, end_jobs):
         finished = resume.finished_unnoted(config, checkout)
         if finished:
             say(f"Finished a moment before the campaign was killed, and kept: {', '.join(finished)}.")
-            _measure([*_snakemake(config, _profile(profile), ["--touch", *finished])], checkout)
-        status = _measure(command, checkout)
+            _measure([*_snakemake(config, folder, ["--touch", *finished])], checkout)
+        status = _measure(command, checkout, end_jobs)
         if status < 0:
             return 128 - status
-        folder = Path(jobs.results(config))
+        results = Path(jobs.results(config))
         if status:
-            _report_what_there_is(config, folder)
-        return _verdict(folder, status, time.monotonic() - started)
-
-
-def check_mpi(config: ResolvedConfig) -> None:
-    """Raise BadInput when a campaign needs MPI and the launcher does not start this machine's ranks."""
-    ranks = max((job.ranks for job in jobs.jobs(config) if job.ranks), default=0)
-    if not ranks or config.system["nodes"] > 1:
-        return
-    line = launch.command_line(config, "/bin/true", [], launch.Geometry.of(config, ranks))
-    environment = os.environ | launch.search_paths(config)
-    where = f"config/mpi/{config.system['mpi']}.yaml: launch.{config.system['launcher']}"
-    try:
-        trial = subprocess.run(
-            line,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_MPI_START_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise BadInput(
-            f"{where}: MPI does not start: {ranks} x /bin/true took longer than {_MPI_START_TIMEOUT_S} s."
-        ) from None
-    except OSError as problem:
-        raise BadInput(f"{where}: MPI does not start: {line[0]}: {problem.strerror}.") from None
-    if trial.returncode:
-        said = " ".join(trial.stderr.decode(errors="replace").replace("-" * 10, "").split())
-        said = said[:300] or "it says nothing"
-        raise BadInput(f"{where}: MPI does not start {ranks} ranks (status {trial.returncode}): {said}")
+            _report_what_there_is(config, results)
+        return _verdict(results, status, time.monotonic() - started)
 
 
 def _profile(name: str) -> str:
@@ -112,6 +85,14 @@ def _profile(name: str) -> str:
         hint = did_you_mean(name, known) or f"; profiles has {', '.join(known)}."
         raise BadInput(f"There is no profile '{name}'{hint}")
     return f"profiles/{name}"
+
+
+def executor(profile: str) -> str:
+    """Return how a profile, a folder, runs jobs: `local`, or the scheduler that it submits them to."""
+    found = [
+        path for path in (Path(profile, "config.yaml"), Path(profile, "config.v9+.yaml")) if path.exists()
+    ]
+    return yaml_file.read(found[0]).get("executor", "local") if found else "local"
 
 
 def _snakemake(config: ResolvedConfig, profile: str, arguments: Sequence[str]) -> list[str]:
@@ -131,8 +112,11 @@ def _snakemake(config: ResolvedConfig, profile: str, arguments: Sequence[str]) -
     ]
 
 
-def _measure(command: Sequence[str], checkout: Path) -> int:
-    """Run Snakemake; return its status, negative after a signal. Nothing it started outlives this call."""
+def _measure(command: Sequence[str], checkout: Path, end_jobs: Callable[[], None] | None = None) -> int:
+    """Run Snakemake; return its status, negative after a signal. Nothing it started outlives this call.
+
+    ``end_jobs`` ends what it submitted and could not end by itself.
+    """
     environment = processes.environment(checkout)
     package = str(Path(__file__).parent.parent)
     environment["PYTHONPATH"] = package  # where Snakemake finds the progress lines, as the plugin `weft`
@@ -155,6 +139,8 @@ def _measure(command: Sequence[str], checkout: Path) -> int:
         if status < 0:
             say(f"Snakemake was killed by signal {-status}. Call it again to go on: what is finished stays.")
     processes.kill_marked(checkout)
+    if status < 0 and end_jobs:
+        end_jobs()
     relay.join()
     return status
 

@@ -21,7 +21,8 @@ def main(arguments: Sequence[str]) -> int:
             )
         return options.run(options, others) or 0
     except BadInput as problem:
-        print(f"weft: {problem}", file=sys.stderr)
+        for sentence in str(problem).split("\n"):
+            print(f"weft: {sentence}", file=sys.stderr)
         return 2
 
 
@@ -43,6 +44,16 @@ def _config(options: argparse.Namespace, _others: list[str]) -> None:
         sys.stdout.write(text)
     else:
         _write(options.output, text)
+
+
+def _check(options: argparse.Namespace, _others: list[str]) -> None:
+    from weft import config, preflight
+    from weft.campaign import say
+
+    found = preflight.check(config.load(options.system, options.campaign), say)
+    for sentence in found.unknown:
+        say(sentence)
+    say(f"System '{options.system}' can run campaign '{options.campaign}', as far as it can be known here.")
 
 
 def _sbatch(options: argparse.Namespace, _others: list[str]) -> None:
@@ -68,9 +79,9 @@ def _report(options: argparse.Namespace, _others: list[str]) -> None:
 
 
 def _health(options: argparse.Namespace, _others: list[str]) -> int:
-    from weft import health
+    from weft.health import command
 
-    return health.run(options.table)
+    return command.run(options.table)
 
 
 def _published(options: argparse.Namespace, _others: list[str]) -> None:
@@ -110,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
             _campaign,
             "Measure a campaign and write its report; further arguments go to Snakemake.",
         ),
+        ("check", _check, "Check system and campaign against the machine or cluster that this is."),
         ("config", _config, "Check a configuration and print it with every default."),
         ("sbatch", _sbatch, "Write a script for Slurm's sbatch for each experiment of a campaign."),
     ):
@@ -122,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument(
                 "--output", type=Path, help="the folder for scripts (default: results/SYSTEM/CAMPAIGN/sbatch)"
             )
-        else:
+        elif name == "config":
             added.add_argument("--reference", action="store_true", help="print docs/configuration.md instead")
             added.add_argument(
                 "--output", type=Path, help="the file to write; without it, to standard output"

@@ -22,10 +22,13 @@ _POLL_S = 0.2
 
 
 @contextlib.contextmanager
-def exclusive(checkout: Path, say: Callable[[str], None]) -> Iterator[None]:
+def exclusive(
+    checkout: Path, say: Callable[[str], None], end_jobs: Callable[[], None] | None = None
+) -> Iterator[None]:
     """Hold the checkout's lock: wait for another campaign (telling its pid), then end what a killed one left.
 
-    Raises TimeoutError when a left-over cannot be killed.
+    ``end_jobs`` ends what is left on other machines, now and when this process is killed. Raises TimeoutError
+    when a left-over cannot be killed.
     """
     folder = checkout / ".snakemake"
     folder.mkdir(exist_ok=True)
@@ -34,17 +37,21 @@ def exclusive(checkout: Path, say: Callable[[str], None]) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            pid = lock.read().strip() or "unknown"
-            say(f"Another campaign runs in this checkout (pid {pid}); waiting for it to end …")
+            pid, _, host = lock.read().strip().partition(" ")
+            where = f" on {host}" if host not in ("", os.uname().nodename) else ""
+            pid = pid or "unknown"
+            say(f"Another campaign runs in this checkout (pid {pid}{where}); waiting for it to end …")
             fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
         lock.truncate()
-        lock.write(f"{os.getpid()}\n")
+        lock.write(f"{os.getpid()} {os.uname().nodename}\n")
         lock.flush()
         if kill_marked(checkout):
             say("Ended what a campaign that was killed had left running.")
         _wait_for_snakemake(checkout, say)
-        _guard(checkout)
+        if end_jobs:
+            end_jobs()
+        _guard(checkout, end_jobs)
         yield
 
 
@@ -96,7 +103,7 @@ def _is_snakemake(pid: int, checkout: Path) -> bool:
         return False
 
 
-def _guard(checkout: Path) -> None:
+def _guard(checkout: Path, end_jobs: Callable[[], None] | None) -> None:
     """Fork a process that outlives this one by a moment: it kills what is left, then frees the lock."""
     reading, writing = os.pipe()
     if os.fork():
@@ -109,6 +116,8 @@ def _guard(checkout: Path) -> None:
             os.dup2(reading, standard)
         os.read(reading, 1)
         kill_marked(checkout)
+        if end_jobs:
+            end_jobs()
     finally:
         os._exit(0)
 

@@ -1,4 +1,4 @@
-"""Stand-ins for the commands that submit, show, end and start jobs; there is no limit to what runs at once."""
+"""Stand-ins for the commands that submit, show, end and start jobs; all run at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -ESs
 """Stands in for Slurm's commands: each is a link to this file. Jobs run on this machine, at once.
 
 State is kept in the folder that STAND_IN_SLURM names:
