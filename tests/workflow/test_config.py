@@ -272,7 +272,7 @@ def test_yaml_scalars(tmp_path, text, value):
         (b"a: {b: 1, b: 2}\n", "line 1: the key 'b' stands here a second time"),
         (b"a: \xff\n", "is not a text file in UTF-8"),
         (b"a: !!python/object:os.system {}\n", "line 1 is not YAML: could not determine a constructor"),
-        (b"a: b: c\n", "line 1 is not YAML: mapping values are not allowed here"),
+        (b"a: b: c\n", "line 1 is not YAML: mapping values are not allowed"),
     ],
 )
 def test_yaml_refused(tmp_path, content, sentence):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable
@@ -56,18 +57,19 @@ class ResolvedConfig:
 
     def digest(self) -> str:
         """Return a digest of the whole: it changes when any setting does."""
-        return hashlib.sha256(self.as_yaml().encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(self._whole()).encode()).hexdigest()[:16]
 
     def as_yaml(self) -> str:
         """Return the whole as YAML: what lies beside the results as config.resolved.yaml."""
-        return yaml_file.write(
-            {
-                "system": {"name": self.system_name, **self.system},
-                "mpi": {"name": self.system["mpi"], **self.mpi},
-                "campaign": {"name": self.campaign_name, **self.campaign},
-                "skipped": self.skipped,
-            }
-        )
+        return yaml_file.write(self._whole())
+
+    def _whole(self) -> Settings:
+        return {
+            "system": {"name": self.system_name, **self.system},
+            "mpi": {"name": self.system["mpi"], **self.mpi},
+            "campaign": {"name": self.campaign_name, **self.campaign},
+            "skipped": self.skipped,
+        }
 
 
 def load(system: str, campaign: str, root: Path = Path()) -> ResolvedConfig:

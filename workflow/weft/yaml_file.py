@@ -10,8 +10,11 @@ import yaml
 
 from weft.errors import BadInput
 
+# libyaml where PyYAML was built with it: every job of a campaign reads the configuration twice.
+_SafeLoader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-class _Loader(yaml.SafeLoader):
+
+class _Loader(_SafeLoader):
     """Reads ``on`` and ``1:0`` as the words they are; to YAML 1.1 they are a boolean and the number 60."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
