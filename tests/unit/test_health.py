@@ -325,8 +325,8 @@ def test_status_and_tables_of_the_command(tmp_path: Path, capsys: pytest.Capture
     assert words.startswith("Nothing is sick") and "4\u00a0nodes" in words and "found from" in words
     assert main(["health", "--table", str(slow)]) == 1
     words = capsys.readouterr().out
-    assert "node node3, both ways" in words
-    assert not any(f"node node{n}," in words for n in (1, 2, 4))
+    assert "\nnode3, both ways" in words
+    assert not any(f"\nnode{n}" in words for n in (1, 2, 4))
 
 
 def test_bad_input_and_nothing_to_compare_are_neither_healthy_nor_sick(

@@ -3,13 +3,16 @@
 """
 
 from weft.figures import (
+    collective_nodes,
     collective_ratios,
     collectives,
     copies,
     fanout,
+    health,
     host_links,
     latency,
     messages,
+    nodes,
     overtaking,
     routes,
     spread,
@@ -20,6 +23,7 @@ from weft.figures.figure import REGISTRY, Figure, draw
 
 # Importing a module of these enters its figures.
 MODULES = (
+    health,
     topology,
     copies,
     latency,
@@ -27,8 +31,10 @@ MODULES = (
     routes,
     fanout,
     messages,
+    nodes,
     overtaking,
     collectives,
+    collective_nodes,
     collective_ratios,
     spread,
 )

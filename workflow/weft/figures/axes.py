@@ -12,7 +12,8 @@ from weft.figures import quantities as q
 from weft.figures.style import DATA
 
 METHOD = ("engine", "operation", "method", "peer_access")
-PANEL = ("direction", "peer_access", "engine", "operation", "method")
+SOFTWARE = ("container", "mpi_library")  # with what a program ran: never pooled
+PANEL = ("direction", "peer_access", "engine", "operation", "method", *SOFTWARE)
 WORDS = {
     "copy_engine": "copy engine",
     "host_to_device": "host to device",

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from weft.figures import style
-from weft.figures.axes import WORDS, say, shaped_by
+from weft.figures.axes import WORDS, label, say, shaped_by, telling
 from weft.figures.collectives import load
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
@@ -21,7 +21,7 @@ def in_place(dataset: Dataset) -> Iterator[Figure]:
     frame = load(dataset)
     if frame.empty or frame["in_place"].nunique() < 2:
         return
-    index = ["library", "collective", "ranks", "size_bytes", "alignment"]
+    index = ["library", "software", "collective", "ranks", "nodes", "size_bytes", "alignment"]
     both = (
         frame.assign(alignment=frame["alignment"].fillna(0))
         .pivot_table(index=index, columns="in_place", values="time_s")
@@ -49,7 +49,7 @@ def libraries(dataset: Dataset) -> Iterator[Figure]:
     if frame.empty or frame["library"].nunique() != 2:
         return
     first, second = sorted(frame["library"].unique())
-    index = ["collective", "ranks", "size_bytes", "in_place"]
+    index = ["collective", "software", "ranks", "nodes", "size_bytes", "in_place"]
     both = frame.pivot_table(index=index, columns="library", values="time_s", observed=True).dropna()
     if both.empty:
         return
@@ -78,8 +78,10 @@ def _ratios(
     axis: str,
 ) -> Iterator[Figure]:
     """Ratios against size, a panel an operation, a line a number of participants; one is equal."""
-    points = ratio.groupby(["collective", "ranks", "size_bytes"], as_index=False)[column].median()
-    panels, ranks = sorted(points["collective"].unique()), sorted(points["ranks"].unique())
+    ratio = ratio.assign(line=label(ratio, telling(ratio, ("ranks", "nodes"))).astype(str))
+    points = ratio.groupby(["collective", "line", "size_bytes"], as_index=False)[column].median()
+    panels = sorted(points["collective"].unique())
+    lines = list(ratio.sort_values(["ranks", "nodes"])["line"].unique())
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     width, height = 7.7, 0.5 + rows * 1.7 + (rows - 1) * 0.3
@@ -90,8 +92,8 @@ def _ratios(
             ax.set_visible(False)
             continue
         ax.axhline(1, color=style.MUTED, lw=0.9)
-        for colour, n in zip(style.DATA * 9, ranks, strict=False):
-            of = points[(points["collective"] == panels[position]) & (points["ranks"] == n)]
+        for colour, line in zip(style.DATA * 9, lines, strict=False):
+            of = points[(points["collective"] == panels[position]) & (points["line"] == line)]
             ax.plot(of["size_bytes"], of[column], color=colour, marker="o", ms=2.6, mew=0)
         size_axis(ax, points["size_bytes"], 4 if columns > 2 else 7)
         ax.set_yscale("log")
@@ -119,12 +121,12 @@ def _ratios(
         wspace=0.1,
         hspace=0.26,
     )
-    handles = [grid[0, 0].plot([], [], color=c)[0] for c, _ in zip(style.DATA * 9, ranks, strict=False)]
+    handles = [grid[0, 0].plot([], [], color=c)[0] for c, _ in zip(style.DATA * 9, lines, strict=False)]
     canvas.legend(
         handles,
-        [say("ranks", n) for n in ranks],
+        lines if len(lines) > 1 else [say("ranks", ratio["ranks"].iloc[0])],
         loc="upper left",
-        ncols=min(len(ranks), 7),
+        ncols=min(len(lines), 7),
         bbox_to_anchor=(0.62 / width, 1),
         borderaxespad=0.1,
     )

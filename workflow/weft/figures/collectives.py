@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Canvas
 
 from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
-from weft.figures.axes import WORDS, describe, say, shaped_by
+from weft.figures.axes import SOFTWARE, WORDS, describe, label, say, shaped_by, telling
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
 from weft.figures.measures import BUS_BANDWIDTH, TIME, Measure, unit_of
@@ -21,8 +21,8 @@ LEAST_ALIGNED = 16
 
 
 def load(dataset: Dataset) -> pd.DataFrame:
-    """Configurations of all collectives with columns collective (in words), alignment (bytes, or NaN) and
-    octave.
+    """Configurations of all collectives with columns collective (in words), alignment (bytes, or NaN),
+    octave, and layout and software (in words; the latter empty where there is one).
 
     octave: log2 of the size rounded, because aligned and unaligned counts give sizes that differ a little.
     """
@@ -41,13 +41,19 @@ def load(dataset: Dataset) -> pd.DataFrame:
 
 
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add alignment, octave, in_place and library, whatever the frame lacks of them."""
+    """Add the columns of load() that the frame lacks, and in_place, library and nodes."""
     alignment = (
         frame["block_alignment_bytes"] if "block_alignment_bytes" in frame else pd.Series(np.nan, frame.index)
     )
     bytes_known = frame["size_bytes"].where(frame["size_bytes"] > 0)
     place = frame["in_place"] if "in_place" in frame else pd.Series(0, frame.index)
+    nodes = frame["nodes"].fillna(1) if "nodes" in frame else pd.Series(1, frame.index)
+    a_node = (frame["ranks"] / nodes).round().astype(int)
+    layout = np.where(nodes == 1, "one node", [f"{q.plural(count, 'rank')} a node" for count in a_node])
     return frame.assign(
+        nodes=nodes,
+        layout=layout,
+        software=label(frame, telling(frame, SOFTWARE)).astype(str),
         alignment=alignment,
         octave=np.log2(bytes_known).round(),
         in_place=place,
@@ -62,7 +68,7 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
     groups = [frame["library"], frame["collective"]]
     out = (frame["in_place"] == 0).groupby(groups).transform("any")
     frame = frame[~out | (frame["in_place"] == 0)]
-    groups = [frame["library"], frame["collective"], frame["ranks"]]
+    groups = [frame[axis] for axis in ("library", "software", "collective", "ranks", "nodes")]
     aligned = frame["alignment"] >= LEAST_ALIGNED
     sizes = frame["octave"].where(aligned).groupby(groups).transform("nunique")
     return frame[(sizes < 0.8 * frame["octave"].groupby(groups).transform("nunique")) | aligned]
@@ -70,31 +76,38 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 @draws("collective")
 def against_size(dataset: Dataset) -> Iterator[Figure]:
-    """Bus bandwidth and time against size: a panel an operation, a line a number of participants; a figure
-    a library.
+    """Bus bandwidth and time against size: a panel an operation, a line a number of participants and nodes;
+    a figure a library.
     """
     everything = load(dataset)
     if everything.empty:
         return
-    for library, frame in plain(everything).groupby("library", sort=True):
-        for measure, what, log_y in ((BUS_BANDWIDTH, "Bus bandwidth", False), (TIME, "Time", True)):
-            yield from _curves(dataset, frame, str(library), measure, what, log_y)
+    for library, of_library in plain(everything).groupby("library", sort=True):
+        for number, (software, frame) in enumerate(of_library.groupby("software", sort=True)):
+            suffix = f"_{number + 1}" if number else ""
+            for measure, what, log_y in ((BUS_BANDWIDTH, "Bus bandwidth", False), (TIME, "Time", True)):
+                yield from _curves(
+                    dataset, frame, (str(library), str(software), suffix), measure, what, log_y
+                )
 
 
 def _curves(
-    dataset: Dataset, frame: pd.DataFrame, library: str, measure: Measure, what: str, log_y: bool
+    dataset: Dataset, frame: pd.DataFrame, of: tuple[str, str, str], measure: Measure, what: str, log_y: bool
 ) -> Iterator[Figure]:
+    library, software, suffix = of
     if measure.column not in frame:
         return
     frame = frame.dropna(subset=[measure.column])
-    frame = frame.assign(line=frame["ranks"].map(lambda n: say("ranks", n)), panel=frame["collective"])
+    frame = frame.assign(line=label(frame, telling(frame, ("ranks", "nodes"))), panel=frame["collective"])
+    if frame["line"].nunique() == 1:
+        frame = frame.assign(line=say("ranks", frame["ranks"].iloc[0]))
     enough = frame.groupby(["panel", "line"])["size_bytes"].transform("nunique") >= 3
     few = int((~enough).sum())
     frame = frame[enough]
     if frame.empty:
         return
     points = pooling.pool(frame, ["panel", "line", "size_bytes"], measure)
-    lines = [say("ranks", n) for n in sorted(frame["ranks"].unique())]
+    lines = list(frame.sort_values(["ranks", "nodes"])["line"].astype(str).unique())
     ends = [measure.companion("run_min"), measure.companion("run_max")]
     marks = frame[["panel", "line", "size_bytes", *ends]].melt(
         ["panel", "line", "size_bytes"], ends, value_name=measure.run_column
@@ -111,7 +124,7 @@ def _curves(
             limits=not log_y,
         )
     )
-    name = f"collective_{library}_{'bus_bandwidth' if measure is BUS_BANDWIDTH else 'time'}"
+    name = f"collective_{library}_{'bus_bandwidth' if measure is BUS_BANDWIDTH else 'time'}{suffix}"
     end, place = ("max", "largest") if measure.more_is_better else ("min", "smallest")
     ends = points.groupby(["panel", "line"], observed=True)["size_bytes"].transform(end)
     at = points["size_bytes"].agg(end)
@@ -129,10 +142,11 @@ def _curves(
     yield Figure(
         name,
         "collective",
-        f"{WORDS.get(library, library)} collectives: {what.lower()} against size",
+        f"{WORDS.get(library, library)} collectives{f' {software}' if software else ''}: "
+        f"{what.lower()} against size",
         caption,
         (
-            *shaped_by(frame, dataset.sampling, ("in_place", "datatype", "reduction", "nodes")),
+            *shaped_by(frame, dataset.sampling, ("in_place", "datatype", "reduction", "layout")),
             "band: within-run interval",
             "dots: least and greatest run",
         ),
@@ -146,11 +160,11 @@ def _curves(
 
 @draws("collective")
 def against_participants(dataset: Dataset) -> Iterator[Figure]:
-    """Bus bandwidth against the number of participants, aligned and unaligned blocks told apart."""
+    """Bus bandwidth against the participants of one node, aligned and unaligned blocks told apart."""
     frame = load(dataset)
     if frame.empty or BUS_BANDWIDTH.column not in frame:
         return
-    frame = frame.dropna(subset=[BUS_BANDWIDTH.column])
+    frame = frame[frame["nodes"] == 1].dropna(subset=[BUS_BANDWIDTH.column])
     frame = frame[frame["in_place"] == frame.groupby(["library", "collective"])["in_place"].transform("min")]
     spans = frame.groupby("octave")[["ranks"]].nunique()["ranks"]
     if spans.empty or spans.max() < 2:
@@ -165,7 +179,7 @@ def against_participants(dataset: Dataset) -> Iterator[Figure]:
         )
     )
     points = pooling.pool(
-        frame.assign(panel=frame["collective"], line=frame["library"]),
+        frame.assign(panel=frame["collective"], line=label(frame, ["library", *telling(frame, SOFTWARE)])),
         ["panel", "line", "ranks", "blocks"],
         BUS_BANDWIDTH,
     )
@@ -212,7 +226,7 @@ def _participants_caption(points: pd.DataFrame, size: str) -> str:
 
 
 def _participants(points: pd.DataFrame) -> Canvas:
-    panels, libraries = sorted(points["panel"].unique()), sorted(points["line"].unique())
+    panels, libraries = sorted(points["panel"].unique()), sorted(points["line"].astype(str).unique())
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     width, height = 7.7, 0.5 + rows * 1.85 + (rows - 1) * 0.3
@@ -264,7 +278,7 @@ def _participants(points: pd.DataFrame) -> Canvas:
         grid[0, 0].plot([], [], "o", color=style.MUTED, mfc=face, mew=1.1, ms=4.4)[0]
         for face in (style.MUTED, style.SURFACE)
     ]
-    names = [*(WORDS.get(n, n) for n in libraries), "aligned blocks", "unaligned blocks"]
+    names = [*libraries, "aligned blocks", "unaligned blocks"]
     canvas.legend(
         handles,
         names,

@@ -57,7 +57,6 @@ def draw(curves: Curves) -> Canvas:
     height = top + rows * curves.panel_height + (rows - 1) * 0.3
     canvas = Canvas(figsize=(width, height))
     axes = canvas.subplots(rows, columns, squeeze=False, sharex=True)
-    scale, unit = unit_of(curves.measure, points["value"])
     shared = curves.log_y or _same_scale(points)
     in_words = curves.measure.units is q.TIME_UNITS
     left = 0.7 if in_words else 0.62
@@ -68,10 +67,11 @@ def draw(curves: Curves) -> Canvas:
             continue
         name = panels[position]
         here = points[points["panel"] == name]
+        group = points if shared else here
+        scale, unit = unit_of(curves.measure, group["value"])
         _panel(ax, here, curves.marks[curves.marks["panel"] == name], curves, scale, lines)
         if titled:
             ax.set_title(str(name))
-        group = points if shared else here
         _axes(
             ax,
             group,
@@ -84,7 +84,7 @@ def draw(curves: Curves) -> Canvas:
         )
         _limit_lines(ax, limits.get(name, []), scale, unit)
         _verticals(ax, curves.verticals.get(str(name), []))
-        if position % columns == 0:
+        if position % columns == 0 or not shared:
             ax.set_ylabel(curves.measure.name if in_words else f"{curves.measure.name}, {unit}")
         ax.tick_params(labelleft=not shared or position % columns == 0)
         last = position + columns >= len(panels)
@@ -96,7 +96,7 @@ def draw(curves: Curves) -> Canvas:
         right=1 - 0.18 / width,
         top=1 - top / height,
         bottom=0.46 / height,
-        wspace=0.1 if shared else 0.2,
+        wspace=0.1 if shared else 0.28,
         hspace=0.22 if titled else 0.12,
     )
     if legend_rows:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from weft.columns import AXES, TABLE_SCHEMA
 from weft.errors import BadInput
+from weft.health import Health, examine_table
 from weft.statistics import combine_repeats
 from weft.table import METADATA_KEY
 
@@ -99,6 +100,11 @@ class Dataset:
         table = self.table(keys)
         grouped = table.group_by(keys).aggregate([([], "count_all")]).to_pandas()
         return grouped.rename(columns={"count_all": "rows"}).astype({"converged": "object"})
+
+    @cached_property
+    def health(self) -> Health:
+        """What is slower than its peers."""
+        return examine_table(self.path)
 
     def benchmarks(self) -> list[str]:
         """Benchmarks with at least one measured row."""

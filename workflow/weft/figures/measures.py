@@ -47,6 +47,9 @@ BANDWIDTH = Measure("bandwidth", "bandwidth_bytes_per_s", "bandwidth_bytes_per_s
 BUS_BANDWIDTH = Measure(
     "bus bandwidth", "bus_bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", q.RATE_UNITS
 )
+ALGORITHM_BANDWIDTH = Measure(
+    "algorithm bandwidth", "bandwidth_bytes_per_s", "bandwidth_bytes_per_s", q.RATE_UNITS
+)
 MESSAGE_RATE = Measure("message rate", "message_rate_per_s", "message_rate_per_s", q.MESSAGE_UNITS)
 TIME = Measure("time", "time_s", "time_median_s", q.TIME_UNITS, more_is_better=False)
 LATENCY = Measure("latency", "time_s", "time_median_s", q.TIME_UNITS, more_is_better=False)
@@ -55,7 +58,7 @@ LATENCY = Measure("latency", "time_s", "time_median_s", q.TIME_UNITS, more_is_be
 def rate_unit(values: pd.Series | np.ndarray) -> tuple[float, str]:
     """GB/s unless everything is far below it: links compare best in one unit."""
     largest = float(np.nanmax(np.asarray(values, float))) if len(values) else 0.0
-    return _GB if largest >= 5e7 else (1e6, "MB/s")
+    return _GB if largest >= 5e8 else (1e6, "MB/s")
 
 
 def unit_of(measure: Measure, values: pd.Series | np.ndarray) -> tuple[float, str]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from weft.figures import curves, pooling, style, transports
 from weft.figures import quantities as q
-from weft.figures.axes import label, say, shaped_by
+from weft.figures.axes import say, shaped_by
 from weft.figures.crossovers import crossovers, of_the_best
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
@@ -35,11 +35,7 @@ def message_curves(dataset: Dataset) -> Iterator[Figure]:
             verticals.setdefault(str(row.panel), []).append(
                 (row.size_bytes, f"{short(row.faster_above)} overtakes")
             )
-        marks = dataset.runs(benchmark)
-        marks = marks[marks[measure.run_column].notna()]
-        marks = marks.assign(
-            line=label(marks, ["placement", "gpudirect"]), panel=transports.panels(marks, rest)
-        )
+        marks = transports.marks(dataset, benchmark, measure, frame, rest)
         marks = pooling.marks_of(marks, points, measure)
         key = benchmark.replace(".", "_")
         lines = [name for name in TRANSPORTS if name in set(points["line"].astype(str))]
@@ -75,15 +71,15 @@ def message_curves(dataset: Dataset) -> Iterator[Figure]:
 
 
 def _caption(points: pd.DataFrame, measure: Measure, what: str, best: pd.DataFrame) -> str:
+    """The best and the worst transport of the first and the last panel, and where the best one changes."""
     at = points["size_bytes"].max() if measure is BANDWIDTH else points["size_bytes"].min()
-    here = points[points["size_bytes"] == at].sort_values("value", ascending=not measure.more_is_better)
-    first, last = here.iloc[0], here.iloc[-1]
-    text = (
-        f"{what} at {q.size(at)} is best with {first['line']}: "
-        f"{measure.text(first['value'], first['low'], first['high'])}"
-    )
-    if len(here) > 1:
-        text += f", and worst with {last['line']}: {measure.text(last['value'], last['low'], last['high'])}"
+    here = points[points["size_bytes"] == at]
+    panels = list(dict.fromkeys(here["panel"].astype(str)))
+    sentences = [
+        _ends(here[here["panel"].astype(str) == panel], measure, panel)
+        for panel in dict.fromkeys(panels[:1] + panels[-1:])
+    ]
+    text = f"{what} at {q.size(at)} is best with " + "; ".join(sentences)
     if len(best):
         row = best.iloc[-1]
         text += (
@@ -92,6 +88,15 @@ def _caption(points: pd.DataFrame, measure: Measure, what: str, best: pd.DataFra
             f"and {q.size(row['first_size_above_bytes'])}"
         )
     return text + "."
+
+
+def _ends(here: pd.DataFrame, measure: Measure, panel: str) -> str:
+    here = here.sort_values("value", ascending=not measure.more_is_better)
+    first, last = here.iloc[0], here.iloc[-1]
+    text = f"{first['line']}: {measure.text(first['value'], first['low'], first['high'])}"
+    if len(here) > 1:
+        text += f", and worst with {last['line']}: {measure.text(last['value'], last['low'], last['high'])}"
+    return text + (f" ({panel})" if panel else "")
 
 
 @draws("message")
@@ -113,26 +118,24 @@ def message_rates(dataset: Dataset) -> Iterator[Figure]:
 
 @draws("message")
 def rank_matrices(dataset: Dataset) -> Iterator[Figure]:
-    """Every pair of ranks."""
+    """Every pair of ranks of one node; pairs of nodes are in nodes.py."""
     for benchmark, measure, what, _ in KINDS[:3]:
         if benchmark not in dataset.benchmarks():
             continue
         frame = dataset.configurations(benchmark)
         if not {"source_rank", "destination_rank"} <= set(frame):
             continue
-        most = frame["ranks"].max()
-        frame = frame[(frame["ranks"] == most) & frame["source_rank"].notna()]
+        frame = frame[frame["source_rank"].notna()]
+        if "nodes" in frame:
+            frame = frame[frame["nodes"].isna() | (frame["nodes"] == 1)]
         if "chunk" in frame:
             frame = frame[frame["chunk"].isna() | (frame["chunk"] == "none")]
-        ranks = list(range(int(most)))
-        frame = (
-            frame[
-                frame["placement"]
-                == ("device" if (frame["placement"] == "device").any() else frame["placement"].iloc[0])
-            ]
-            if len(frame)
-            else frame
-        )
+        if frame.empty:
+            continue
+        frame = frame[frame["ranks"] == frame["ranks"].max()]
+        ranks = list(range(int(frame["ranks"].max())))
+        of_device = frame["placement"] == "device"
+        frame = frame[of_device if of_device.any() else frame["placement"] == frame["placement"].iloc[0]]
         frame = frame[frame["gpudirect"] == frame["gpudirect"].max()]
         yield from pair_matrices(
             dataset,
@@ -142,8 +145,6 @@ def rank_matrices(dataset: Dataset) -> Iterator[Figure]:
             ("source_rank", "destination_rank"),
             measure,
             f"{what} ({say('placement', frame['placement'].iloc[0])}, "
-            f"{say('gpudirect', frame['gpudirect'].iloc[0])})"
-            if len(frame)
-            else what,
+            f"{say('gpudirect', frame['gpudirect'].iloc[0])})",
             (ranks, []),
         )

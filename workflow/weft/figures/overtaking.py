@@ -14,6 +14,7 @@ from weft.figures.axes import shaped_by
 from weft.figures.crossovers import crossovers, winners
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
+from weft.figures.measures import Measure
 from weft.figures.transports import KINDS, TRANSPORTS, short
 
 
@@ -27,36 +28,45 @@ def message_crossovers(dataset: Dataset) -> Iterator[Figure]:
         if frame.empty:
             continue
         points = pooling.pool(frame, ["panel", "line", "size_bytes"], measure)
-        first = str(points["panel"].astype(str).iloc[0])
-        points = points[points["panel"].astype(str) == first]
-        decided = winners(points, measure.more_is_better)
-        if decided.empty:
-            continue
-        found = crossovers(points, measure.more_is_better)
-        key = f"{benchmark.replace('.', '_')}_crossovers"
-        pairs = decided.groupby(["first", "second"], sort=False).ngroups
-        caption = (
-            f"Among {q.plural(pairs, 'pair')} of transports the order changes {q.count(len(found))} "
-            f"times between {q.size(decided['size_bytes'].min())} and "
-            f"{q.size(decided['size_bytes'].max())}; "
-            f"{q.percent((decided['faster'] == 'undecided').mean())} of the comparisons are undecided."
-        )
-        note = (
-            "points: sizes at which one is faster, its interval apart from the other's"
-            if frame["time_low_s"].notna().any()
-            else ("the source gives no intervals: bare values are compared")
-        )
-        yield Figure(
-            key,
-            "message",
-            f"{what}: which transport is faster",
-            caption,
-            (*shaped_by(frame, dataset.sampling), *([first] if first else []), note),
-            int(frame["runs"].sum()),
-            found,
-            style.svg(_tiles(decided), key, f"Tile chart. {caption}"),
-            left_out,
-        )
+        points["panel"] = points["panel"].astype(str)
+        for number, panel in enumerate(dict.fromkeys(points["panel"])):
+            here = frame[frame["panel"].astype(str) == panel]
+            key = f"{benchmark.replace('.', '_')}_crossovers{f'_{number + 1}' if number else ''}"
+            of = points[points["panel"] == panel]
+            yield from _crossovers(dataset, here, of, measure, what, panel, key, left_out)
+
+
+def _crossovers(
+    dataset: Dataset, frame: pd.DataFrame, points: pd.DataFrame, measure: Measure, what: str, panel: str,
+    key: str, left_out: tuple[str, ...],
+) -> Iterator[Figure]:  # fmt: skip
+    decided = winners(points, measure.more_is_better)
+    if decided.empty:
+        return
+    found = crossovers(points, measure.more_is_better)
+    pairs = decided.groupby(["first", "second"], sort=False).ngroups
+    caption = (
+        f"Among {q.plural(pairs, 'pair')} of transports the order changes {q.count(len(found))} "
+        f"times between {q.size(decided['size_bytes'].min())} and "
+        f"{q.size(decided['size_bytes'].max())}; "
+        f"{q.percent((decided['faster'] == 'undecided').mean())} of the comparisons are undecided."
+    )
+    note = (
+        "points: sizes at which one is faster, its interval apart from the other's"
+        if frame["time_low_s"].notna().any()
+        else ("the source gives no intervals: bare values are compared")
+    )
+    yield Figure(
+        key,
+        "message",
+        f"{what}: which transport is faster{f' {panel}' if panel else ''}",
+        caption,
+        (*shaped_by(frame, dataset.sampling), *([panel] if panel else []), note),
+        int(frame["runs"].sum()),
+        found,
+        style.svg(_tiles(decided), key, f"Tile chart. {caption}"),
+        left_out,
+    )
 
 
 def _tiles(decided: pd.DataFrame) -> Canvas:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 
 from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
-from weft.figures.axes import shaped_by, varying
+from weft.figures.axes import SOFTWARE, label, shaped_by, telling
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
 from weft.figures.marks import dots, size_axis
@@ -42,16 +42,18 @@ def _with_direct(dataset: Dataset, frame: pd.DataFrame) -> pd.DataFrame:
     """
     if "via" not in frame or frame["via"].isna().any() or "p2p.copy" not in dataset.benchmarks():
         return frame
-    same = ["source", "destination", "size_bytes", "direction"]
     copies = dataset.configurations("p2p.copy")
+    software = [axis for axis in SOFTWARE if axis in frame and axis in copies]
+    same = ["source", "destination", "size_bytes", "direction", *software]
     if not set(same) <= set(frame) or "peer_access" not in copies:
         return frame
     copies = copies[copies["engine"] == "copy_engine"].sort_values(
         "peer_access", ascending=False, kind="stable"
     )
     copies = copies.drop_duplicates(same)
-    wanted = pd.MultiIndex.from_frame(frame[same].astype({"direction": str}))
-    direct = copies[pd.MultiIndex.from_frame(copies[same].astype({"direction": str})).isin(wanted)]
+    texts = dict.fromkeys(("direction", *software), str)
+    wanted = pd.MultiIndex.from_frame(frame[same].astype(texts))
+    direct = copies[pd.MultiIndex.from_frame(copies[same].astype(texts)).isin(wanted)]
     return pd.concat([frame, direct], ignore_index=True) if len(direct) else frame
 
 
@@ -63,8 +65,8 @@ def route_bandwidth(dataset: Dataset) -> Iterator[Figure]:
     frame = routes(dataset)
     if frame["size_bytes"].nunique() < 3:
         return
-    axes = varying(frame, ("direction",))
-    frame = frame.assign(line=frame["way"], panel=frame[axes[0]].astype(str) if axes else "")
+    panel = label(frame, telling(frame, ("direction", *SOFTWARE)))
+    frame = frame.assign(line=frame["way"], panel=panel)
     points = pooling.pool(frame, ["panel", "line", "size_bytes"], BANDWIDTH)
     marks = frame.assign(**{BANDWIDTH.run_column: frame[BANDWIDTH.column]})
     marks = pooling.thin(

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 
 from weft.figures import pooling, style
 from weft.figures import quantities as q
-from weft.figures.axes import class_colours, class_key, label, shaped_by, varying
+from weft.figures.axes import SOFTWARE, class_colours, class_key, label, shaped_by, telling
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure
 from weft.figures.marks import dots
@@ -41,7 +41,7 @@ def ways(
         return
     if "size_bytes" not in axes:
         frame = frame[frame["size_bytes"] == largest_common(frame, [a for a in axes if a in frame])]
-    split = varying(frame, axes)
+    split = telling(frame, (*axes, *SOFTWARE))
     frame = frame.assign(way=label(frame, split))
     points = pooling.pool(frame, ["way"], measure)
     if len(points) < 2:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
-from weft.figures.axes import METHOD, PANEL, class_colours, class_key, label, shaped_by, varying
+from weft.figures.axes import METHOD, PANEL, SOFTWARE, class_colours, class_key, label, shaped_by, telling
 from weft.figures.dataset import HOSTS, Dataset
 from weft.figures.figure import Figure
 from weft.figures.measures import Measure
@@ -18,7 +18,6 @@ from weft.figures.measures import Measure
 # Beside PANEL: configurations that differ in one of these are not of one kind.
 KIND = (
     "link_class", "placement", "gpudirect", "chunk", "ranks", "nodes", "pairs", "reach", "memory",
-    "container", "mpi_library",
 )  # fmt: skip
 
 
@@ -81,7 +80,7 @@ def by_size(
     frame, left_out = curve_frame(frame.dropna(subset=[measure.column]))
     if frame.empty:
         return
-    axes = varying(frame, (*first, *dict.fromkeys((*line_axes, "direction", "peer_access"))))
+    axes = telling(frame, (*first, *dict.fromkeys((*line_axes, "direction", "peer_access", *SOFTWARE))))
     colour = (
         axes[:1]
         if axes and (axes[0] in first or len(axes) == 1)

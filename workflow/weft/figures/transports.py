@@ -56,6 +56,20 @@ def load(
     )
 
 
+def marks(
+    dataset: Dataset, benchmark: str, measure: Measure, frame: pd.DataFrame, rest: list[str]
+) -> pd.DataFrame:
+    """Single runs of the configurations in the frame (see load), with columns line and panel."""
+    runs = dataset.runs(benchmark)
+    runs = runs[runs[measure.run_column].notna()]
+    keys = [axis for axis in ("placement", "gpudirect", *CONDITIONS) if axis in frame]
+    kept = pd.MultiIndex.from_frame(runs[keys].astype(object)).isin(
+        pd.MultiIndex.from_frame(frame[keys].astype(object).drop_duplicates())
+    )
+    runs = runs[kept]
+    return runs.assign(line=label(runs, ["placement", "gpudirect"]), panel=panels(runs, rest))
+
+
 def panels(frame: pd.DataFrame, rest: list[str]) -> pd.Series:
     if "chunk" not in rest:
         return label(frame, rest)

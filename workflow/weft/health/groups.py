@@ -73,7 +73,9 @@ def groups(table: pd.DataFrame) -> Iterator[Group]:
         ("p2p.host", ("memory",), "host links"),
         ("p2p.latency", ("method", "peer_access"), "latency between devices"),
     ):
-        yield from _split(measured[measured["benchmark"] == benchmark], conditions, what, _parts)
+        placed = measured["hostname"].notna() & (measured["source"].notna() | measured["device"].notna())
+        here = measured[(measured["benchmark"] == benchmark) & placed]
+        yield from _split(here, conditions, what, _parts)
 
 
 _Made = tuple[pd.DataFrame, list[str], np.ndarray, np.ndarray | None, _Levels]  # a Group from rows on
@@ -145,7 +147,7 @@ def _parts(rows: pd.DataFrame) -> _Made:
     ends = [rows[name].astype("Int64") for name in ("source", "destination", "device")]
     single = ends[0].isna() | ends[1].isna()
     one, other = ends[2].where(single, ends[0]), ends[2].where(single, ends[1])
-    rows = rows.assign(host=host, one=one, other=other).dropna(subset=["one"])
+    rows = rows.assign(host=host, one=one, other=other)
     few = rows["host"].nunique() < FEWEST
     arenas = (rows["device_backend"] == "host").all()
     keyed = rows.groupby(["host", "one", "other"], observed=True, sort=True)

@@ -25,10 +25,10 @@ _WAYS = {
 def verdict(health: Health) -> str:
     """One sentence: what is sick, or that nothing is, with what certainty."""
     among = q.plural(health.tests, "test")
-    chance = f"the chance of any false alarm among {among} is below {q.percent(FALSE_ALARMS)}"
+    chance = f"the chance of any false alarm among {among} is below {100 * FALSE_ALARMS:g}{q.NO_BREAK}%"
     if not health.sick:
         return f"Nothing is sick: no unit deviates from its peers; {chance}."
-    names = list(dict.fromkeys(f"{finding.kind} {finding.name}" for finding in health.findings))
+    names = list(dict.fromkeys(named(finding) for finding in health.findings))
     slow = f"Slower than its peers: {', '.join(names)}; {chance}." if names else ""
     wrong = ", ".join(f"{name} ({q.plural(count, 'measurement')})" for name, count in health.wrong)
     return f"{slow} {f'Bytes arrived wrong: {wrong}.' if wrong else ''}".strip()
@@ -72,15 +72,20 @@ def _sick(finding: Finding, varying: set[str]) -> tuple[str, ...]:
     way = _WAYS.get((finding.kind, finding.way), "")
     agree = "all" if finding.runs < 5 else f"{finding.runs - finding.runs // 5} of"
     return (
-        f"{finding.kind} {finding.name}" + (f", {way}" if way else ""),
+        named(finding) + (f", {way}" if way else ""),
         f"{title(finding.group, varying)}: {_measured(shown)}",
         _quantity(shown, shown.value, shown.interval.low, shown.interval.high),
         _quantity(shown, shown.peers_median, shown.peers_interval.low, shown.peers_interval.high)
         + f" of {shown.peers}",
         f"{shown.ratio:.2f} [{shown.ratio_interval.low:.2f}, {shown.ratio_interval.high:.2f}]",
         f"{agree} {finding.runs}: time ≥ {finding.least:.2f} × peers'",
-        "< 1e-6" if finding.p < 1e-6 else f"{finding.p:.1g}",
+        f"<{q.NO_BREAK}1e-6" if finding.p < 1e-6 else f"{finding.p:.1g}",
     )
+
+
+def named(finding: Finding) -> str:
+    """What is sick: link node1 – node2, node a17, and not node node3."""
+    return finding.name if finding.name.startswith(finding.kind) else f"{finding.kind} {finding.name}"
 
 
 def _measured(shown: Evidence) -> str:
@@ -89,7 +94,8 @@ def _measured(shown: Evidence) -> str:
 
 def _quantity(shown: Evidence, value: float, low: float, high: float) -> str:
     units = q.RATE_UNITS if shown.unit == "bytes/s" else q.TIME_UNITS
-    return f"{q.quantity(value, units, low, high)} {q.interval(low, high, value, units)}".strip()
+    interval = q.interval(low, high, value, units).replace(" ", q.NO_BREAK)
+    return f"{q.quantity(value, units, low, high)} {interval}"
 
 
 def _tested(tested: Tested, varying: set[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from weft.errors import BadInput
 from weft.figures import Dataset, style
 from weft.figures import quantities as q
 from weft.figures.spread import name_of, repeat_spread, spread_table
+from weft.health import Health, words
 from weft.report import holes, provenance
 from weft.report.drawing import Drawn, draw_all
 from weft.report.key_numbers import trimmed
@@ -172,8 +173,9 @@ def _render(
         sections=[
             _section(d, texts[d.subject], beside)
             for d in drawn
-            if d.figures or d.table or (d.subject == "topology" and metadata.get("devices"))
+            if d.figures or d.table or _has_more(d.subject, dataset)
         ],
+        health=_health(dataset.health),
         devices=device_rows(metadata.get("devices", [])[:64]),
         affinity=_affinity(metadata),
         spread=_spread_rows(spread),
@@ -184,6 +186,33 @@ def _render(
         config=resolved,
         definitions=texts["definitions"],
     )
+
+
+def _has_more(subject: str, dataset: Dataset) -> bool:
+    """Whether a subject without figures has tables of its own."""
+    health = dataset.health
+    return bool(
+        (subject == "topology" and dataset.metadata.get("devices"))
+        or (subject == "health" and (health.sick or health.untested))
+    )
+
+
+def _health(health: Health) -> dict[str, Any]:
+    """The verdict and the tables of the section on health."""
+    tables = (
+        ("What is sick, by the measurement that shows it best.", words.SICK, words.sick_rows(health)),
+        (
+            "What was compared, and the smallest ratio of times that would have been found.",
+            words.TESTED,
+            words.tested_rows(health),
+        ),
+        ("What could not be compared.", words.UNTESTED, words.untested_rows(health)),
+    )
+    return {
+        "sick": health.sick,
+        "verdict": words.verdict(health),
+        "tables": [table for table in tables if table[2]],
+    }
 
 
 def _section(drawn: Drawn, text: dict[str, str], beside: str) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import pandas as pd
 
 from weft.figures import Dataset, collectives, pooling
 from weft.figures import quantities as q
-from weft.figures.axes import class_key, describe, label, say, varying
+from weft.figures.axes import SOFTWARE, class_key, describe, label, say, telling
+from weft.figures.dataset import BETWEEN, WITHIN
 from weft.figures.measures import BANDWIDTH, BUS_BANDWIDTH, LATENCY, MESSAGE_RATE, Measure
 from weft.figures.routes import WAYS, routes
 from weft.figures.strips import largest_common
@@ -90,7 +91,7 @@ def _at(frame: pd.DataFrame, axes: list[str], smallest: bool = False) -> pd.Data
 
 def _best(frame: pd.DataFrame, axes: list[str], measure: Measure) -> tuple[pd.DataFrame, str]:
     """Rows of the combination of axes with the best median, and its name."""
-    split = varying(frame, axes)
+    split = telling(frame, (*axes, *SOFTWARE))
     if not split:
         return frame, ", ".join(describe(frame, axes))
     way = label(frame, split)
@@ -190,9 +191,15 @@ def _messages(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     frame = dataset.configurations(benchmark)
     if measure.column not in frame or frame[measure.column].isna().all():
         return
-    frame = _at(frame, ["placement", "gpudirect"], smallest)
-    best, way = _best(frame, ["placement", "gpudirect", "ranks", "pairs", "chunk"], measure)
-    yield _line("message", f"Message {measure.name.removeprefix('message ')}", best, measure, way)
+    name = f"Message {measure.name.removeprefix('message ')}"
+    for reach in (WITHIN, BETWEEN) if "reach" in frame else ("",):
+        here = frame[frame["reach"] == reach] if reach else frame
+        if here.empty:
+            continue
+        here = _at(here, ["placement", "gpudirect"], smallest)
+        best, way = _best(here, ["placement", "gpudirect", "nodes", "ranks", "pairs", "chunk"], measure)
+        several = "reach" in frame and frame["reach"].nunique() > 1
+        yield _line("message", f"{name} {reach}" if several else name, best, measure, way)
 
 
 def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
@@ -205,8 +212,10 @@ def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
         here = frame[frame["library"] == library]
         here = here[here["ranks"] == here["ranks"].max()]
         here = here[here["size_bytes"] == here["size_bytes"].max()]
+        best, way = _best(here, ["nodes"], BUS_BANDWIDTH)
         name = f"{say('library', library)} {here['collective'].iloc[0]}, bus bandwidth"
-        yield _line("collective", name, here, BUS_BANDWIDTH, say("ranks", here["ranks"].iloc[0]))
+        words = [say("ranks", here["ranks"].iloc[0]), way if way != "1\u00a0node" else ""]
+        yield _line("collective", name, best, BUS_BANDWIDTH, ", ".join(word for word in words if word))
 
 
 _OF: dict[str, dict[str, Callable[[Dataset, str], Iterator[KeyNumber]]]] = {

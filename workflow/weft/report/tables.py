@@ -12,12 +12,14 @@ from weft.columns import AXES
 from weft.figures import Dataset
 from weft.figures import quantities as q
 from weft.figures.axes import NAMES, describe, missing, say, varying
+from weft.figures.dataset import HOSTS
 from weft.figures.measures import BANDWIDTH, BUS_BANDWIDTH, MESSAGE_RATE, TIME, Measure
 
 MOST_ROWS = 500
 
 # Section -> benchmarks (or prefixes ending in a dot) whose numbers its table holds. Order is the page's.
 SUBJECTS: dict[str, tuple[str, ...]] = {
+    "health": (),
     "topology": (),
     "copy": ("p2p.copy",),
     "latency": ("p2p.latency",),
@@ -65,7 +67,7 @@ def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
     )
     axes = [
         a
-        for a in varying(frame, AXES)
+        for a in varying(frame, (*AXES, *HOSTS))
         if a not in _UNPRINTED and not (a == "link_class" and frame[a].isna().all())
     ]
     axes = (
