@@ -25,7 +25,7 @@ box_up() {
     [ "$(setting recipe)" = "$(recipe_digest)" ] || die "the box is up with an older recipe; take it down first: tests/cluster/box down."
     [ -z "$nodes" ] || [ "$nodes" = "$(setting nodes)" ] ||
       die "the box is up with $(setting nodes) nodes; take it down first: tests/cluster/box down."
-    on ctl pgrep -x slurmctld >/dev/null || start_controller
+    start_controller
     for_each_node power_on
     wait_for_idle "$(node_names | paste -s -d ,)"
   else
@@ -104,11 +104,14 @@ box_status() {
 }
 
 state_of() {
-  pid_of "$1" >/dev/null || { echo off; return; }
-  if [ "$1" = ctl ]; then
-    if on ctl pgrep -x slurmctld >/dev/null; then echo "slurmctld runs"; else echo "slurmctld is stopped"; fi
+  if ! pid_of "$1" >/dev/null; then
+    echo off
+  elif ! controller_runs; then
+    echo "slurmctld is stopped"
+  elif [ "$1" = ctl ]; then
+    echo "slurmctld runs"
   else
-    on ctl sinfo -h -N -p gpu -n "$1" -o %T 2>/dev/null || echo "not known to slurmctld"
+    on ctl sinfo -h -N -p gpu -n "$1" -o %T
   fi
 }
 
@@ -172,8 +175,12 @@ box_power() {
   esac
 }
 
+# A node without slurmd is one whose start was interrupted.
 power_on() {
-  ! pid_of "$1" >/dev/null || return 0
+  if pid_of "$1" >/dev/null; then
+    ! on "$1" pgrep -x slurmd >/dev/null || return 0
+    stop_node "$1"
+  fi
   start_node "$1" "$(address_of "$1")"
   start_munge "$1"
   start_slurmd "$1"
@@ -203,7 +210,7 @@ box_build() {
 
 box_put() {
   [ $# = 2 ] || die "put takes a checkout and a folder below /home/hpc."
-  local -r source=$(realpath "$1") folder=$(realpath -m --no-symlinks "/home/hpc/${2#/home/hpc/}")
+  local -r source=$(realpath "$1") folder=$(cd / && realpath -m --no-symlinks "$([[ $2 == /* ]] || echo /home/hpc/)$2")
   [[ $folder == /home/hpc/?* ]] || die "put copies to a folder below /home/hpc; $2 is not."
   git -c safe.directory='*' -C "$source" rev-parse --git-dir >/dev/null 2>&1 || die "$1 is no git checkout."
   prepare_build

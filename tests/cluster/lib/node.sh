@@ -5,13 +5,13 @@
 # start_node NAME ADDRESS: starts the pseudo host and plugs it in, at the rate it had; no service runs on it yet.
 start_node() {
   local -r name=$1 address=$2
-  local ready='' answer
+  local ready='' answer pid
   exec {answer}< <(detach nsenter --target "$(fabric_pid)" --mount -- env WEFT_BOX_HOST="$state:$name" \
     unshare --mount --uts --ipc --net --pid --fork --kill-child "$here/lib/inside/node" "$name" "$cluster/root")
   read -r ready <&"$answer" || true
   exec {answer}<&-
-  [ "$ready" = ready ] || die "pseudo host $name did not start ($log says why)."
-  plug_in "$name" "$(pid_of "$name")" "$address"
+  if [ "$ready" != ready ] || ! pid=$(pid_of "$name"); then die "pseudo host $name did not start ($log says why)."; fi
+  plug_in "$name" "$pid" "$address"
   [ ! -e "$cluster/rate.$name" ] || shape "$name" "$(rate_of "$name")"
 }
 

@@ -23,20 +23,22 @@ start_accounting() {
     sacctmgr -i add user hpc account=proj' >>"$log" 2>&1 </dev/null || die "the accounts cannot be set up ($log says why)."
 }
 
+controller_runs() { on ctl pgrep -x slurmctld >/dev/null; }
+
 start_controller() {
+  ! controller_runs || return 0
   if ! on ctl slurmctld >>"$log" 2>&1 </dev/null || ! wait_until 60 on ctl scontrol ping; then
     die "slurmctld does not start; box run --root -- cat /var/log/slurm/slurmctld.log says why."
   fi
 }
 
 stop_controller() {
-  local pid
-  pid=$(on ctl cat /run/slurmctld.pid 2>/dev/null) || return 0
-  on ctl kill "$pid" 2>/dev/null || return 0
-  wait_until 60 controller_is_gone "$pid" || die "slurmctld does not stop."
+  controller_runs || return 0
+  on ctl pkill -x slurmctld
+  wait_until 60 controller_is_stopped || die "slurmctld does not stop."
 }
 
-controller_is_gone() { ! on ctl kill -0 "$1"; }
+controller_is_stopped() { ! controller_runs; }
 
 start_slurmd() {
   on "$1" slurmd -N "$1" >>"$log" 2>&1 </dev/null ||
