@@ -63,7 +63,9 @@ def test_ranks_are_launched_and_expected(checkout):
     assert line[line.index("mpirun") + 1 : program][:2] == ["-n", "2"]
     assert "OMPI_MCA_smsc=^cma" in line[:program]
     assert "OMPI_MCA_mpi_yield_when_idle=1" not in line
-    assert line[program:][-4:] == ["--expect-ranks", "2", "--expect-nodes", "1"]
+    assert line[program:][-8:] == [
+        "--expect-ranks", "2", "--expect-nodes", "1", "--expect-ranks-per-node", "2", "--expect-devices", "2",
+    ]  # fmt: skip
 
 
 def test_more_ranks_than_cores_yield(checkout):

@@ -10,7 +10,7 @@ from typing import Any
 from weft import container
 from weft.config import ResolvedConfig
 from weft.jobs import Job, axes_of, is_contained, record_path
-from weft.launch import Geometry, command_parts
+from weft.launch import Geometry, devices_of, command_parts
 from weft.sizes import format_size
 
 _P2P = {
@@ -121,6 +121,9 @@ def job_parts(config: ResolvedConfig, job: Job) -> list[list[str]]:
     geometry = Geometry.of(config, job.ranks, job.nodes) if job.ranks else None
     if geometry:
         arguments += ["--expect-ranks", str(geometry.ranks), "--expect-nodes", str(geometry.nodes)]
+        if geometry.ranks % geometry.nodes == 0:
+            arguments += ["--expect-ranks-per-node", str(geometry.ranks_per_node)]
+    arguments += ["--expect-devices", str(devices_of(config, geometry or Geometry.of(config, 1)))]
     return command_parts(
         config, experiment.program, arguments, geometry, job.gpudirect, contained=is_contained(config, job)
     )

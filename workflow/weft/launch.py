@@ -100,9 +100,11 @@ def launcher_words(config: ResolvedConfig, geometry: Geometry) -> list[str]:
 
 
 def devices_of(config: ResolvedConfig, geometry: Geometry) -> int:
-    """Return how many devices of each node a job uses: one process takes all, ranks take one each."""
-    devices = config.system["devices_per_node"]
-    return devices if geometry.ranks == 1 else min(devices, geometry.ranks_per_node)
+    """Return how many devices of each node a job is given: all, or one a rank where it shares its nodes."""
+    devices, scheduler = config.system["devices_per_node"], config.system["scheduler"]
+    if geometry.ranks == 1 or scheduler is None or scheduler["exclusive"]:
+        return devices
+    return min(devices, geometry.ranks_per_node)
 
 
 def gres(config: ResolvedConfig, geometry: Geometry) -> str | None:

@@ -24,7 +24,8 @@ def resources(config: ResolvedConfig, job: Job) -> Resources:
     geometry = Geometry.of(config, job.ranks or 1, job.nodes)
     devices = devices_of(config, geometry)
     # Four buffers of the largest size a device; two of the topology's, larger than any cache.
-    buffer_bytes = 4 * devices * max(axes.get("sizes_bytes", [0]))
+    used = min(devices, geometry.ranks_per_node) if job.ranks else devices
+    buffer_bytes = 4 * used * max(axes.get("sizes_bytes", [0]))
     if job.experiment == "topology":
         buffer_bytes = 2 * _TOPOLOGY_COPY_BYTES
     memory_mb = 1000 + math.ceil(buffer_bytes / 1e6)
