@@ -10,7 +10,7 @@ from typing import Any
 from weft import container
 from weft.config import ResolvedConfig
 from weft.jobs import Job, axes_of, is_contained, record_path
-from weft.launch import Geometry, devices_of, command_parts
+from weft.launch import Geometry, command_parts, devices_of
 from weft.sizes import format_size
 
 _P2P = {
