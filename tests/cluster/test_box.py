@@ -180,6 +180,17 @@ def test_run_passes_words_folder_and_status_on(box: Box) -> None:
     assert box.run("true", folder="/nowhere", check=False).returncode == 2
 
 
+def test_what_is_killed_with_run_is_the_command_too(box: Box) -> None:
+    command = [str(COMMAND), "run", "--", "sh", "-c", "echo begun; exec sleep 86399"]
+    with subprocess.Popen(command, env=box.environment, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout
+        assert running.stdout.readline() == "begun\n"
+        assert box.run("pgrep", "-f", "^sleep 86399").stdout
+        running.kill()
+    while box.run("pgrep", "-f", "^sleep 86399", check=False).stdout:
+        pass
+
+
 def test_put_brings_what_git_lists_and_keeps_what_was_built(box: Box, tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@t"]
     subprocess.run([*git, "init", "-q"], check=True)

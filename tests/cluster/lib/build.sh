@@ -24,19 +24,25 @@ build_as_hpc() {
     bash -lc "$in_folder" bash "$folder" "$@"
 }
 
-# copy_checkout SOURCE FOLDER: the files that git lists or would, to FOLDER below the home folder on this machine. What
-# an earlier copy brought and SOURCE has no more is removed; what was built there stays.
-copy_checkout() {
-  local -r source=$1 folder=$2
-  if [ -d "$folder/.git" ]; then
-    git -c safe.directory='*' -C "$folder" ls-files -z | (cd "$folder" && xargs -0 -r rm -f --)
-  fi
-  mkdir -p "$folder"
-  git -c safe.directory='*' -C "$source" ls-files -z --cached --others --exclude-standard |
-    (cd "$source" && while IFS= read -r -d '' path; do
+# send_checkout SOURCE: the files that git lists or would list, as a tar archive.
+send_checkout() {
+  cd "$1" || return
+  git -c safe.directory='*' ls-files -z --cached --others --exclude-standard |
+    while IFS= read -r -d '' path; do
       if [ -e "$path" ] || [ -L "$path" ]; then printf '%s\0' "$path"; fi
-    done) |
-    tar -C "$source" --create --no-recursion --null --files-from - | tar -C "$folder" --extract --no-same-owner
-  rm -rf "$folder/.git"
-  chown -hR 1000:1000 "$folder"
+    done |
+    tar --create --no-recursion --null --files-from -
 }
+
+# As hpc, in the folder for a checkout: takes the archive from standard input. What an earlier one brought and this one
+# has no more is removed, what was built there stays.
+# shellcheck disable=SC2016 # expanded there
+readonly receive_checkout='set -e
+mkdir -p "$1"
+cd "$1"
+if [ -d .git ]; then git ls-files -z | xargs -0 -r rm -f --; fi
+tar --extract
+rm -rf .git
+git init -q -b main
+git add -A
+git commit -q -m "Copy of a checkout"'

@@ -214,8 +214,7 @@ box_put() {
   [[ $folder == /home/hpc/?* ]] || die "put copies to a folder below /home/hpc; $2 is not."
   git -c safe.directory='*' -C "$source" rev-parse --git-dir >/dev/null 2>&1 || die "$1 is no git checkout."
   prepare_build
-  copy_checkout "$source" "$home${folder#/home}"
-  build_as_hpc "$folder" bash -ec 'git init -q -b main; git add -A; git commit -q -m "Copy of a checkout"'
+  send_checkout "$source" | build_as_hpc '' bash -c "$receive_checkout" bash "$folder"
 }
 
 # The lock only guards the making of the root file system: builds may run side by side.

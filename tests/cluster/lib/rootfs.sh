@@ -3,7 +3,14 @@
 
 readonly recipe_files=("$here/lib/inside/rootfs" "$here/conf/packages" "$here/conf/sid.pref")
 
-recipe_digest() { cat "${recipe_files[@]}" | sha256sum | cut -c1-12; }
+# Authorities that this machine was told to trust are in the root file system too.
+recipe_digest() {
+  local -r authorities=/usr/local/share/ca-certificates
+  {
+    cat "${recipe_files[@]}"
+    [ ! -d $authorities ] || find $authorities -name '*.crt' -print0 | sort -z | xargs -0 -r cat
+  } | sha256sum | cut -c1-12
+}
 
 # The folder of the recipe's root file system, built or not.
 rootfs() { echo "$state/rootfs-$(recipe_digest)"; }
