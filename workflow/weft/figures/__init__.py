@@ -6,6 +6,7 @@ from weft.figures import (
     collective_nodes,
     collective_ratios,
     collectives,
+    containers,
     copies,
     fanout,
     health,
@@ -36,6 +37,7 @@ MODULES = (
     collectives,
     collective_nodes,
     collective_ratios,
+    containers,
     spread,
 )
 

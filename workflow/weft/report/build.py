@@ -15,6 +15,7 @@ from markupsafe import Markup
 from weft.errors import BadInput
 from weft.figures import Dataset, style
 from weft.figures import quantities as q
+from weft.figures.containers import compared, summary
 from weft.figures.spread import name_of, repeat_spread, spread_table
 from weft.health import Health, words
 from weft.report import holes, provenance
@@ -139,6 +140,7 @@ def _render(
     unconverged = holes.unconverged(dataset)
     listed, groups = holes.holes(dataset)
     run_list, run_count = provenance.runs(dataset)
+    environments, environment_count = provenance.environments(dataset)
     spread = repeat_spread(dataset)
     metadata = dataset.metadata
     systems, campaigns = ([str(v) for v in counts[n].dropna().unique()] for n in ("system", "campaign"))
@@ -179,8 +181,10 @@ def _render(
         devices=device_rows(metadata.get("devices", [])[:64]),
         affinity=_affinity(metadata),
         spread=_spread_rows(spread),
-        environments=provenance.environments(dataset),
-        environment_count=len(metadata.get("environments", [])),
+        containers=_container_rows(dataset),
+        environments=environments,
+        environment_count=environment_count,
+        jobs=provenance.jobs(dataset),
         runs=run_list,
         run_count=run_count,
         config=resolved,
@@ -272,6 +276,20 @@ def _affinity(metadata: dict[str, Any]) -> dict[str, Any]:
         ],
         "rows": [(d, [near.get((d, n["nic"])) or "–" for n in nics]) for d in devices],
     }
+
+
+def _container_rows(dataset: Dataset) -> list[list[str]]:
+    frame = compared(dataset)
+    if frame.empty:
+        return []
+    return [
+        [
+            name_of(str(row[1])),
+            *(q.count(number) for number in row[2:6]),
+            *(f"{ratio:.3f}" for ratio in row[6:]),
+        ]
+        for row in summary(frame).itertuples()
+    ]
 
 
 def _spread_rows(spread: Any) -> list[list[str]]:

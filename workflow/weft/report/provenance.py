@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from weft.figures import Dataset
 from weft.figures import quantities as q
+from weft.figures.axes import missing
+from weft.figures.nodes import natural
 
 MOST_RUNS = 200
 MOST_ENVIRONMENTS = 24
+MOST_NAMED = 6  # job ids, and lists of nodes, of one experiment
+_JOB = ("job_id", "step_id", "node_list", "gres", "restarts")  # of a scheduler: differ from job to job
 BACKENDS = {"cuda": "CUDA", "host": "host"}
 
 
@@ -23,9 +30,42 @@ class Environment:
     groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
-def environments(dataset: Dataset) -> list[Environment]:
-    """Every distinct environment, at most MOST_ENVIRONMENTS."""
-    return [_environment(e) for e in dataset.metadata.get("environments", [])[:MOST_ENVIRONMENTS]]
+def environments(dataset: Dataset) -> tuple[list[Environment], int]:
+    """Every distinct environment, at most MOST_ENVIRONMENTS, and how many there are; jobs are told apart in
+    jobs().
+    """
+    distinct: dict[str, dict[str, Any]] = {}
+    for found in dataset.metadata.get("environments", []):
+        alike = {name: value for name, value in found.items() if name != "files"}
+        alike["scheduler"] = {k: v for k, v in (found.get("scheduler") or {}).items() if k not in _JOB}
+        key = json.dumps(alike, sort_keys=True)
+        distinct.setdefault(key, {**alike, "files": 0})["files"] += found.get("files", 1)
+    return [_environment(e) for e in list(distinct.values())[:MOST_ENVIRONMENTS]], len(distinct)
+
+
+def jobs(dataset: Dataset) -> list[tuple[str, ...]]:
+    """What the scheduler ran, a row an experiment, image and partition: experiment, image, digest, partition,
+    lists of nodes, job ids. Empty where no record names a job or an image.
+    """
+    keys = ["experiment", "container", "container_digest", "partition"]
+    columns = [*keys, "node_list", "job_id"]
+    table = dataset.table(columns)
+    if table["job_id"].null_count == table["container"].null_count == len(table):
+        return []
+    frame = table.group_by(columns).aggregate([]).to_pandas().astype(object)
+    frame = frame.where(frame.notna(), None)
+    rows = []
+    for key, of in frame.groupby(keys, dropna=False, sort=True):
+        texts = ["–" if missing(value) else str(value) for value in key]
+        rows.append((*texts, _some(of["node_list"]), _some(of["job_id"])))
+    return rows
+
+
+def _some(values: pd.Series) -> str:
+    """Distinct values in natural order, the first ones and how many more there are."""
+    found = sorted({str(value) for value in values.dropna()}, key=natural)
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return ", ".join(found[:MOST_NAMED]) + more if found else "–"
 
 
 def _environment(environment: dict[str, Any]) -> Environment:
@@ -53,7 +93,7 @@ def _environment(environment: dict[str, Any]) -> Environment:
         groups.insert(1, ("devices", devices))
     rest = tuple(
         (key.replace("_", " "), str(environment[key]))
-        for key in ("source", "locator", "container_digest", "schema_version")
+        for key in ("source", "locator", "container", "container_digest", "schema_version")
         if environment.get(key) is not None
     )
     if rest:

@@ -28,6 +28,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "fanout": ("p2p.fanout",),
     "message": ("pt2pt.",),
     "collective": ("collective.",),
+    "container": (),
     "efficiency": (),
     "repeats": (),
 }
