@@ -78,7 +78,7 @@ def shown(value: Any) -> str:
         return TYPES["object"] if isinstance(value, dict) else TYPES["array"]
     if value is None or isinstance(value, bool):
         return str(value).lower() if value is not None else "null"
-    return f"'{value}'"
+    return f"'{value}'" if str(value).isprintable() else repr(value)
 
 
 def _at(part: dict[str, Any], path: Sequence[str | int], root: dict[str, Any]) -> dict[str, Any]:
