@@ -46,7 +46,7 @@ ensure_rootfs() {
   contained rootfs unshare --mount --pid --fork --kill-child --mount-proc \
     "$here/lib/inside/rootfs" "$state/rootfs.new" "$mirror" "$here/conf" </dev/null >>"$log" 9>&- ||
     die "the box has no root file system ($log says more)."
-  mv "$state/rootfs.new" "$root"
+  mv --no-target-directory "$state/rootfs.new" "$root"
 }
 
 # Those of other recipes take more than a gigabyte each; the one that a cluster runs on stays.
