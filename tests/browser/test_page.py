@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from browser.chromium import Tab, chromium, find
-from support import synthetic
+from support import cluster, synthetic
 from weft.report import build_report
 from weft.table import build_table
 
@@ -44,19 +44,22 @@ def build(folder: Path, paths: list[Path]) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, Path]:
-    """One page with every subject and every kind of hole, one of a published machine of eight devices."""
-    full, published = tmp_path_factory.mktemp("full"), tmp_path_factory.mktemp("published")
+    """One page with every subject of a node and every kind of hole, one of a cluster with a sick node, one of
+    a published machine of eight devices.
+    """
+    full, nodes, published = (tmp_path_factory.mktemp(name) for name in ("full", "nodes", "published"))
     paths = synthetic.write_synthetic(full / "records", 6000, device_states=False)
     (full / "records/cut.jsonl").write_text("{\n")
     return {
         "full": build(full, [*paths, full / "records/cut.jsonl"]),
+        "nodes": build(nodes, cluster.write_cluster(nodes / "records", slow={"node3": 2.0})),
         "dgx1_p100": build(
             published, sorted((root / "results/published/dgx1_p100/records").glob("*.jsonl*"))
         ),
     }
 
 
-@pytest.fixture(params=["full", "dgx1_p100"])
+@pytest.fixture(params=["full", "nodes", "dgx1_p100"])
 def page(request: pytest.FixtureRequest, pages: dict[str, Path], tab: Tab) -> Path:
     tab.size(*WIDTHS["desk"])
     tab.prefer("light")
@@ -132,7 +135,7 @@ def test_themes_and_widths(page: Path, tab: Tab, scheme: str, width: str, root: 
     wide = tab.run("document.documentElement.scrollWidth")
     assert wide <= WIDTHS[width][0], "the page scrolls sideways"
     tab.run("document.querySelectorAll('details').forEach(d => d.open = false)")
-    name = "full" if "full" in str(page) else "dgx1_p100"
+    name = next((name for name in ("full", "nodes") if name in str(page)), "dgx1_p100")
     tab.picture(root / f"build/screenshots/{name}-{width}-{scheme}.png", 6000)
     tab.prefer("light")
 
