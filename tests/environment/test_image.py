@@ -18,8 +18,8 @@ MIRROR = "http://mirror.example/debian"
 PACKAGE = b"not for everyone"
 # What the scripts call; nothing else is on PATH, so that a machine's own Apptainer is out of sight.
 TOOLS = (
-    "awk basename bash cat cp cut date dirname env flock git grep head id ls mkdir mv nproc printf rm sed sh "
-    "sha256sum sort tail tr touch unshare"
+    "awk basename bash cat cp cut date df dirname env flock git grep head id ls mkdir mv nproc printf rm sed "
+    "sh sha256sum sort tail tr touch unshare"
 )
 
 # Behaves as its file `does` says, and writes down how it was called.
@@ -281,6 +281,13 @@ def test_machine_that_cannot_build_is_told_what_it_lacks(checkout: Checkout) -> 
     )
     (checkout.bin / "apptainer").unlink()
     refused(checkout.image(), "neither apptainer nor singularity is on PATH")
+
+
+def test_full_disk_is_seen_before(checkout: Checkout) -> None:
+    (checkout.bin / "df").unlink()
+    checkout.program("df", "#!/bin/sh\necho header\necho x 9000 8000 700 92% /\n")
+    refused(checkout.image(), "has 700 MB free, but build/images/openmpi.sif takes 1500 MB to build")
+    assert checkout.calls == []
 
 
 @pytest.mark.skipif(
