@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from weft import config, sbatch
+from weft import config, processes, sbatch
 from weft.cli import main
 
 GOLDEN = Path(__file__).parent / "golden/sbatch"
@@ -113,6 +113,23 @@ def test_what_is_there_is_not_measured_again(cluster, tmp_path):
     cluster.starts()
     submit_all(cluster, tmp_path)
     assert cluster.starts() == ["p2p_copy/sweep.repeat1"]
+
+
+def test_a_record_made_anew_is_not_taken_for_an_old_one(cluster, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{cluster.folder / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv(processes.MARK, str(cluster.folder))  # as if inside an allocation
+    submit_all(cluster, tmp_path)
+    done = cluster.snakemake("-R", "p2p_copy")
+    assert done.returncode == 0, done.stdout
+    cluster.edit("config/campaigns/tiny.yaml", "sizes_bytes: [4, 64KiB]", "sizes_bytes: [8, 64KiB]")
+    for record in (cluster.folder / RESULTS / "records/p2p_copy").iterdir():
+        record.unlink()
+    cluster.starts()
+    submit_all(cluster, tmp_path)
+    assert cluster.starts() == ["p2p_copy/sweep.repeat0", "p2p_copy/sweep.repeat1"]
+    done = cluster.snakemake()
+    assert done.returncode == 0, done.stdout
+    assert cluster.starts() == []
 
 
 def test_a_failure_does_not_keep_the_others(cluster, tmp_path):

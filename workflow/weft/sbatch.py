@@ -20,13 +20,15 @@ _WIDTH = 110
 # What MEASURE is for the rules (workflow/rules/common.smk), with what Snakemake does around it.
 _MEASURE = """\
 # measure JOB COMMAND...: runs the command, unless its record is there. Status 1 with a record says that
-# some cases were wrong or failed: the report tells which.
+# some cases were wrong or failed: the report tells which. What Snakemake noted of an older record of that
+# name goes, or it would take the new one for outdated.
 measure() {
-  local -r record=$results/records/$1.jsonl log=$results/logs/$1.log
+  local -r record=$results/records/$1.jsonl log=$results/logs/$1.log benchmark=$results/benchmarks/$1.tsv
   shift
   [ ! -s "$record" ] || return 0
   echo "$(date +%T) $record"
   mkdir -p "${record%/*}" "${log%/*}"
+  rm -f "$benchmark" ".snakemake/metadata/$(printf %s "$record" | base64 --wrap=0 | tr +/ -_)"
   "$@" >"$log" 2>&1 || { [ $? -eq 1 ] && [ -s "$record" ]; } || {
     echo "weft: failed, for the reason in $log." >&2
     failed=$((failed + 1))
