@@ -6,7 +6,6 @@
 localrules:
     programs,
     program,
-    image,
 
 
 IMAGE = container.stem(CONFIG)
@@ -72,6 +71,7 @@ if IMAGE and not GIVEN:
             f"{RESULTS}/benchmarks/image/{{image}}.tsv"
         priority: 200
         retries: 0
+        localrule: True
         resources:
             machine=1,
             mem_mb=4000,
@@ -97,6 +97,7 @@ if GIVEN:
             f"{RESULTS}/benchmarks/image/{{image}}.tsv"
         priority: 200
         retries: 0
+        localrule: True
         resources:
             machine=1,
             mem_mb=500,

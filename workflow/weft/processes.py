@@ -97,8 +97,14 @@ def _wait_for_snakemake(checkout: Path, say: Callable[[str], None]) -> None:
 
 
 def _is_snakemake(pid: int, checkout: Path) -> bool:
+    """Whether a process is a Snakemake that was called here, and not one that a job of it runs (--mode)."""
+    words = _read(pid, "cmdline")
     try:
-        return b"snakemake" in _read(pid, "cmdline") and Path(f"/proc/{pid}/cwd").readlink() == checkout
+        return (
+            b"snakemake" in words
+            and b"--mode" not in words
+            and Path(f"/proc/{pid}/cwd").readlink() == checkout
+        )
     except OSError:
         return False
 

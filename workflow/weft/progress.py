@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import sys
 import time
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 _LAST_LINES = 12
+_NO_DETAIL = " Detailed failure reason unavailable (status command is not 'sacct')."
+_ANY = re.compile("")
+_BY_SCHEDULER = re.compile(r"(slurmstepd|srun|slurm_load\w+): ")
 _TOLD_BY_JOB_ERROR = ("Look above for error messages", "At least one job did not complete successfully.")
 
 
@@ -54,12 +57,15 @@ class LogHandler(LogHandlerBase):
         lines = [
             f"{self._clock()} Failed: rule {data.get('rule_name')}, for {', '.join(data.get('output') or [])}"
         ]
+        lines += [f"        {line}" for line in _told_by_executor(data.get("rule_msg") or "")]
+        told = False
         for log in data.get("log") or []:
-            path = Path(str(log).split(" (")[0])
-            if path.exists():
-                lines.append(f"        the last lines of {path}:")
-                with path.open(encoding="utf-8", errors="replace") as text:
-                    lines += [f"        | {line.rstrip()}" for line in deque(text, _LAST_LINES)]
+            name, of_rule, _ = str(log).partition(" (check log file")
+            # What the scheduler kept of the job is mostly Snakemake's: where the program said why, not that.
+            last = _last_lines(Path(name), _ANY if of_rule or not told else _BY_SCHEDULER)
+            if last:
+                lines += [f"        the last lines of {name}:", *(f"        | {line}" for line in last)]
+                told = True
         return lines
 
     def _clock(self) -> str:
@@ -90,3 +96,19 @@ class LogHandler(LogHandlerBase):
     def needs_rulegraph(self) -> bool:
         """It draws no graph."""
         return False
+
+
+def _told_by_executor(message: str) -> list[str]:
+    """What the executor says of a failed job, without what it was submitted by."""
+    words = message.partition("sbatch call:")[0].replace(_NO_DETAIL, "")
+    return [line.strip() for line in words.splitlines() if line.strip()]
+
+
+def _last_lines(path: Path, wanted: re.Pattern[str]) -> list[str]:
+    """The last lines of a file, each once: ranks that fail together say the same."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as text:
+            lines = dict.fromkeys(line.rstrip() for line in text if line.strip() and wanted.match(line))
+    except OSError:
+        return []
+    return list(lines)[-_LAST_LINES:]

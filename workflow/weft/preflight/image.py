@@ -14,7 +14,8 @@ from weft.preflight.mpi import launch_line, wire_up
 
 # Inside the image: which tools are missing, and which libraries a program of its MPI loads.
 _PROBE = """
-for tool; do command -v "$tool" >/dev/null || echo "missing $tool"; done
+for tool; do command -v "$tool" >/dev/null || { echo "missing $tool"; lacks=1; }; done
+[ -z "$lacks" ] || exit 0
 folder=$(mktemp -d) && cd "$folder" || exit
 trap 'rm -rf "$folder"' EXIT
 echo '#include <mpi.h>
