@@ -18,6 +18,7 @@ from weft.figures.figure import Figure, draws
 from weft.figures.measures import BUS_BANDWIDTH, TIME, Measure, unit_of
 
 LEAST_ALIGNED = 16
+MOST_LINES = 8
 
 
 def load(dataset: Dataset) -> pd.DataFrame:
@@ -106,8 +107,13 @@ def _curves(
     frame = frame[enough]
     if frame.empty:
         return
+    every = list(frame.sort_values(["ranks", "nodes"])["line"].astype(str).unique())
+    lines = [
+        every[i]
+        for i in np.unique(np.linspace(0, len(every) - 1, min(len(every), MOST_LINES)).round().astype(int))
+    ]
+    frame = frame[frame["line"].isin(lines)]
     points = pooling.pool(frame, ["panel", "line", "size_bytes"], measure)
-    lines = list(frame.sort_values(["ranks", "nodes"])["line"].astype(str).unique())
     ends = [measure.companion("run_min"), measure.companion("run_max")]
     marks = frame[["panel", "line", "size_bytes", *ends]].melt(
         ["panel", "line", "size_bytes"], ends, value_name=measure.run_column
@@ -139,6 +145,8 @@ def _curves(
     left = (
         (f"{q.plural(few, 'configuration')} of operations measured at fewer than three sizes",) if few else ()
     )
+    if len(every) > len(lines):
+        left += (f"{len(every) - len(lines)} numbers of participants between: they are in table.parquet",)
     yield Figure(
         name,
         "collective",

@@ -18,6 +18,7 @@ from weft.figures import style
 from weft.figures.marks import dots, size_axis, time_tick
 from weft.figures.measures import Measure, unit_of
 
+MOST_TICKS = 12
 DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)))
 
 
@@ -193,7 +194,8 @@ def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: S
     else:
         values = sorted(points[curves.x].unique())
         ax.set_xlim(values[0] - 0.3, values[-1] + 0.3)
-        ax.set_xticks(values, [f"{v:g}" for v in values])
+        shown = values[:: -(-len(values) // MOST_TICKS)]
+        ax.set_xticks(shown, [f"{v:g}" for v in shown])
 
 
 def _outside(ax: Any, values: np.ndarray) -> None:

@@ -117,7 +117,7 @@ def _coded(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 def _links(rows: pd.DataFrame) -> _Made:
     """Members are pairs of nodes, causes the nodes."""
     source, destination = rows["source_host"].astype(str), rows["destination_host"].astype(str)
-    nodes = sorted({*source, *destination})
+    nodes = sorted({*source, *destination}, key=lambda name: (len(name), name))  # node2 before node10
     codes = {node: code for code, node in enumerate(nodes)}
     a, b = source.map(codes).to_numpy(int), destination.map(codes).to_numpy(int)
     low, high = np.minimum(a, b), np.maximum(a, b)

@@ -79,7 +79,7 @@ def _sick(finding: Finding, varying: set[str]) -> tuple[str, ...]:
         + f" of {shown.peers}",
         f"{shown.ratio:.2f} [{shown.ratio_interval.low:.2f}, {shown.ratio_interval.high:.2f}]",
         f"{agree} {finding.runs}: time ≥ {finding.least:.2f} × peers'",
-        f"<{q.NO_BREAK}1e-6" if finding.p < 1e-6 else f"{finding.p:.1g}",
+        f"<{q.NO_BREAK}10⁻⁶" if finding.p < 1e-6 else f"{finding.p:.1g}",
     )
 
 
