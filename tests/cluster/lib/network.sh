@@ -40,18 +40,14 @@ shape() {
 # What the node's link was last shaped to.
 rate_of() { cat "$cluster/rate.$1" 2>/dev/null || echo none; }
 
-# A bucket of 16 KiB, or 125 us at rates that would empty it faster: a message of megabytes then gets through at the
-# rate, and not faster because the bucket was full. Packets are kept that small, or they would be cut up again.
+# A bucket of 68 KiB, or of 125 us at rates that would empty it faster: a message of megabytes gets through at the rate,
+# and not faster because the bucket was full; the largest packet still fits, or each would be cut up in software.
 shape_link() {
   local -r rate=$1 link=$2
   shift 2
   "$@" tc qdisc delete dev "$link" root 2>/dev/null || true
-  if [ "$rate" = none ]; then
-    "$@" ip link set dev "$link" gso_max_size 65536
-    return
-  fi
+  [ "$rate" != none ] || return 0
   local burst_bytes=$(($(bits_per_second "$rate") / 8 / 8000))
-  [ $burst_bytes -ge 16384 ] || burst_bytes=16384
-  "$@" ip link set dev "$link" gso_max_size $((burst_bytes < 65536 ? burst_bytes - 1024 : 65536))
+  [ $burst_bytes -ge 69632 ] || burst_bytes=69632
   "$@" tc qdisc add dev "$link" root tbf rate "$rate" burst "${burst_bytes}b" latency 50ms
 }
