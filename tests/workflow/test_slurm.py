@@ -102,8 +102,14 @@ def test_a_campaign_through_the_queue(cluster):
 
 def test_a_program_that_refuses_is_heard_on_the_terminal(cluster):
     cluster.checkout.behave(p2p_host={"status": 2})
+    limited = {"Default": "YES", "MaxTime": "00:08:00", "State": "UP", "Nodes": "n[1-4]"}
+    cluster.slurm.is_now(partitions={"gpu": limited})
     status, said = cluster.run(*CAMPAIGN)
     assert status == 1, said
+    tries = [job["words"] for job in cluster.slurm.jobs() if "p2p_host" in job["comment"]]
+    assert [words[words.index("-t") + 1] for words in tries] == ["6", "8"], (
+        "more time, but not more than there is"
+    )
     assert "Failed: rule p2p_host" in said
     assert "SLURM status is: 'FAILED'." in said
     assert "| stand_in: this cannot be" in said

@@ -16,6 +16,7 @@ from weft import container, experiments, launch, left_jobs, preflight, processes
 from weft import jobs as weft_jobs
 from weft import resources as weft_resources
 from weft.errors import BadInput
+from weft.preflight import retry
 
 try:
     CONFIG = weft_config.load(config.get("system", "local"), config.get("campaign", "smoke"))
@@ -99,7 +100,7 @@ def measured(experiment):
         # A job that ended badly gets more memory and time when it is tried again: it may have lacked them.
         def value(wildcards, attempt):
             found = weft_resources.resources(CONFIG, job_of(experiment, wildcards))[name]
-            return found * attempt if name in ("mem_mb", "runtime") else found
+            return retry.more(CONFIG, name, found, attempt) if name in ("mem_mb", "runtime") else found
 
         return value
 

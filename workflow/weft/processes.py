@@ -19,6 +19,7 @@ from pathlib import Path
 MARK = "WEFT_CAMPAIGN_IN"
 _KILL_TIMEOUT_S = 20.0
 _POLL_S = 0.2
+_IN_ORDER = b"."
 
 
 @contextlib.contextmanager
@@ -51,8 +52,10 @@ def exclusive(
         _wait_for_snakemake(checkout, say)
         if end_jobs:
             end_jobs()
-        _guard(checkout, end_jobs)
+        guard = _guard(checkout, end_jobs)
         yield
+        with contextlib.suppress(BrokenPipeError):  # the guard was killed
+            os.write(guard, _IN_ORDER)
 
 
 def environment(checkout: Path) -> dict[str, str]:
@@ -109,20 +112,23 @@ def _is_snakemake(pid: int, checkout: Path) -> bool:
         return False
 
 
-def _guard(checkout: Path, end_jobs: Callable[[], None] | None) -> None:
-    """Fork a process that outlives this one by a moment: it kills what is left, then frees the lock."""
+def _guard(checkout: Path, end_jobs: Callable[[], None] | None) -> int:
+    """Fork a process that outlives this one by a moment: it kills what is left, then frees the lock.
+
+    Return where to write that this process ends in order, and leaves nothing.
+    """
     reading, writing = os.pipe()
     if os.fork():
         os.close(reading)  # the writing end closes when this process ends, and the guard wakes up
-        return
+        return writing
     try:
         os.setsid()
         os.close(writing)
         for standard in (0, 1, 2):  # nobody shall wait for the guard to close its end of a pipe
             os.dup2(reading, standard)
-        os.read(reading, 1)
+        in_order = os.read(reading, 1) == _IN_ORDER
         kill_marked(checkout)
-        if end_jobs:
+        if end_jobs and not in_order:
             end_jobs()
     finally:
         os._exit(0)
