@@ -13,7 +13,7 @@ from weft.figures import style
 from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
 from weft.figures.marks import dots
-from weft.health.words import tested_rows
+from weft.health import words  # the module: words itself needs this package
 
 MOST_ROWS = 40
 TICKS = (0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 4, 6, 10, 20, 50)
@@ -25,7 +25,7 @@ def deviations(dataset: Dataset) -> Iterator[Figure]:
     tested = dataset.health.tested
     if not tested:
         return
-    rows = [f"{what}: {units}" for units, what, *_ in tested_rows(dataset.health)]
+    rows = [f"{what}: {units}" for units, what, *_ in words.tested_rows(dataset.health)]
     data = pd.concat(
         [
             pd.DataFrame(

@@ -12,7 +12,7 @@ from weft.health.examine import Finding, Health, Tested
 from weft.health.groups import Group
 from weft.health.outliers import FALSE_ALARMS
 
-SICK = ("sick", "measured by", "value", "peers' median", "ratio", "runs", "p")
+SICK = ("sick", "way", "measured by", "value", "peers' median", "ratio", "runs", "p")
 TESTED = ("compared", "what", "runs", "slowest, time over peers'", "found from")
 UNTESTED = ("not compared", "groups", "because")
 _WAYS = {
@@ -69,10 +69,10 @@ def _varying(health: Health) -> set[str]:
 
 def _sick(finding: Finding, varying: set[str]) -> tuple[str, ...]:
     shown = finding.evidence
-    way = _WAYS.get((finding.kind, finding.way), "")
     agree = "all" if finding.runs < 5 else f"{finding.runs - finding.runs // 5} of"
     return (
-        named(finding) + (f", {way}" if way else ""),
+        named(finding),
+        _WAYS.get((finding.kind, finding.way), ""),
         f"{title(finding.group, varying)}: {_measured(shown)}",
         _quantity(shown, shown.value, shown.interval.low, shown.interval.high),
         _quantity(shown, shown.peers_median, shown.peers_interval.low, shown.peers_interval.high)
