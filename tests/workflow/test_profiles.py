@@ -159,3 +159,81 @@ def test_snakemake_profile_slurm_is_all_there_is_to_type(clone, monkeypatch):
     target = "results/slurm-8gpu/smoke/records/topology/repeat0.jsonl"
     (call,) = submitted(clone, "--profile", "slurm", target, command="sbatch")
     assert comment_of(call) == "rule_topology_wildcards_repeat0"
+
+
+def with_stand_in(folder: Path, name: str, script: str) -> dict[str, str]:
+    """The environment in which ``name`` is a script that notes its words, a line each, and does more."""
+    (folder / name).write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >{folder}/words\n{script}\n')
+    (folder / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def run(*words: object, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(word) for word in words], cwd=cwd, env=env, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def test_lsf_names_the_job(tmp_path):
+    environment = with_stand_in(tmp_path, "bsub", "echo 'Job <4711> is submitted to default queue <batch>.'")
+    done = run(LSF / "submit", "p2p_copy", 1, 6, "-P", "A B", "job.sh", cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stdout) == (0, "4711\n")
+    assert (tmp_path / ".snakemake/lsf_logs").is_dir(), "LSF makes no folder for a log"
+    assert (tmp_path / "words").read_text().splitlines()[-3:] == ["-P", "A B", "job.sh"]
+
+
+@pytest.mark.parametrize("script", ["echo 'Project A is unknown' >&2; exit 255", "echo Welcome"])
+def test_lsf_takes_no_job(tmp_path, script):
+    environment = with_stand_in(tmp_path, "bsub", script)
+    done = run(LSF / "submit", "p2p_copy", 1, 6, "job.sh", cwd=tmp_path, env=environment)
+    assert done.returncode != 0
+    assert "Project A is unknown" in done.stderr or "bsub named no job, but said: Welcome" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("echo DONE", "success"),
+        ("echo EXIT", "failed"),
+        ("echo ZOMBI", "failed"),
+        *((f"echo {state}", "running") for state in ("PEND", "RUN", "PSUSP", "USUSP", "SSUSP", "UNKWN")),
+        ("echo 'Job <1> is not found' >&2; exit 255", "success"),
+        ("echo 'LSF is down. Please wait ...' >&2; exit 255", "running"),
+    ],
+)  # fmt: skip
+def test_the_status_of_a_job_of_lsf(tmp_path, said, status):
+    done = run(LSF / "status", 1, cwd=tmp_path, env=with_stand_in(tmp_path, "bjobs", said))
+    assert (done.returncode, done.stdout) == (0, f"{status}\n")
+
+
+def test_jobs_of_lsf_are_cancelled(tmp_path):
+    done = run(LSF / "cancel", 1, 2, cwd=tmp_path, env=with_stand_in(tmp_path, "bkill", ""))
+    assert done.returncode == 0
+    assert (tmp_path / "words").read_text() == "1\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "sentence"),
+    [
+        (["tiny"], {}, "campaign.sbatch takes the names of a system and of a campaign"),
+        (["tiny", "tiny"], {}, "submit this script: sbatch profiles/slurm/campaign.sbatch SYSTEM CAMPAIGN."),
+        (["tiny", "tiny"], {"SLURM_SUBMIT_DIR": "/"}, "submit from the root of Weft's checkout, not from /."),
+        (["tiny", "tiny"], {"SLURM_SUBMIT_DIR": "."}, "there is no .venv here yet; call make setup first"),
+    ],
+)
+def test_campaign_in_an_allocation_called_wrongly(checkout, words, variables, sentence):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+    environment |= variables | ({"SLURM_JOB_NUM_NODES": "2"} if variables else {})
+    done = run("bash", "profiles/slurm/campaign.sbatch", *words, cwd=checkout.folder, env=environment)
+    assert done.returncode == 2
+    assert done.stderr.startswith("weft: ")
+    assert done.stderr.count("\n") == 1
+    assert sentence in done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
+@pytest.mark.parametrize("script", ["slurm/campaign.sbatch", "lsf/submit", "lsf/status", "lsf/cancel"])
+def test_shellcheck(script):
+    done = run("shellcheck", LSF.parent / script, cwd=LSF, env=dict(os.environ))
+    assert done.stdout == ""
