@@ -13,6 +13,8 @@ from weft.preflight import image, mpi, scheduler
 from weft.preflight.findings import Findings
 from weft.preflight.needs import needs
 
+_JOB_ID = {"slurm": "SLURM_JOB_ID", "lsf": "LSB_JOBID"}
+
 
 def check(
     config: ResolvedConfig,
@@ -39,7 +41,7 @@ def examine(
     """Return what is wrong with the system for ``jobs``, as far as it can be known here."""
     found = Findings()
     kind = config.system["scheduler"]["kind"] if config.system["scheduler"] else None
-    allocated = kind == "slurm" and "SLURM_JOB_ID" in os.environ
+    allocated = kind is not None and _JOB_ID[kind] in os.environ
     if executor is None:
         executor = "local" if kind is None or allocated else kind
     asked = needs(config, weft_jobs.jobs(config) if jobs is None else jobs)
@@ -57,7 +59,7 @@ def examine(
         return found
     elif executor == "slurm":
         scheduler.check_submission(config, asked, found)
-    elif allocated:
+    elif allocated and kind == "slurm":
         scheduler.check_allocation(asked, found)
     if config.system["container"] is not None:
         image.check_image(config, found)
