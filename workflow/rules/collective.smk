@@ -12,7 +12,7 @@ rule collective_mpi:
         f"{RESULTS}/benchmarks/collective_mpi/{{job}}.tsv"
     wildcard_constraints:
         job=names("collective_mpi"),
-    retries: 2
+    retries: again(2)
     resources:
         **measured("collective_mpi"),
     params:
@@ -34,7 +34,7 @@ rule collective_nccl:
         f"{RESULTS}/benchmarks/collective_nccl/{{job}}.tsv"
     wildcard_constraints:
         job=names("collective_nccl"),
-    retries: 2
+    retries: again(2)
     resources:
         **measured("collective_nccl"),
     params:

@@ -109,6 +109,12 @@ def measured(experiment):
     return {"machine": 1, **{name: of_job(name) for name in kinds}}
 
 
+def again(times):
+    """How often a rule that failed is tried again. By the Snakemake that the user called: it starts another in
+    each job, and that would try again there, as often, before the job fails."""
+    return times if workflow.is_main_process else 0
+
+
 def records_of(wildcards):
     """The record files of a table: those of the campaign in hand, or those that are there."""
     folder = f"results/{wildcards.system}/{wildcards.campaign}"

@@ -12,7 +12,7 @@ rule p2p_copy:
         f"{RESULTS}/benchmarks/p2p_copy/{{job}}.tsv"
     wildcard_constraints:
         job=names("p2p_copy"),
-    retries: 1
+    retries: again(1)
     resources:
         **measured("p2p_copy"),
     params:
@@ -34,7 +34,7 @@ rule p2p_latency:
         f"{RESULTS}/benchmarks/p2p_latency/{{job}}.tsv"
     wildcard_constraints:
         job=names("p2p_latency"),
-    retries: 1
+    retries: again(1)
     resources:
         **measured("p2p_latency"),
     params:
@@ -56,7 +56,7 @@ rule p2p_host:
         f"{RESULTS}/benchmarks/p2p_host/{{job}}.tsv"
     wildcard_constraints:
         job=names("p2p_host"),
-    retries: 1
+    retries: again(1)
     resources:
         **measured("p2p_host"),
     params:
@@ -78,7 +78,7 @@ rule p2p_route:
         f"{RESULTS}/benchmarks/p2p_route/{{job}}.tsv"
     wildcard_constraints:
         job=names("p2p_route"),
-    retries: 1
+    retries: again(1)
     resources:
         **measured("p2p_route"),
     params:
@@ -100,7 +100,7 @@ rule p2p_fanout:
         f"{RESULTS}/benchmarks/p2p_fanout/{{job}}.tsv"
     wildcard_constraints:
         job=names("p2p_fanout"),
-    retries: 1
+    retries: again(1)
     resources:
         **measured("p2p_fanout"),
     params:

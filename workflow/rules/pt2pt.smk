@@ -13,7 +13,7 @@ rule pt2pt_latency:
         f"{RESULTS}/benchmarks/pt2pt_latency/{{job}}.tsv"
     wildcard_constraints:
         job=names("pt2pt_latency"),
-    retries: 2
+    retries: again(2)
     resources:
         **measured("pt2pt_latency"),
     params:
@@ -35,7 +35,7 @@ rule pt2pt_bandwidth:
         f"{RESULTS}/benchmarks/pt2pt_bandwidth/{{job}}.tsv"
     wildcard_constraints:
         job=names("pt2pt_bandwidth"),
-    retries: 2
+    retries: again(2)
     resources:
         **measured("pt2pt_bandwidth"),
     params:
@@ -57,7 +57,7 @@ rule pt2pt_bidirectional_bandwidth:
         f"{RESULTS}/benchmarks/pt2pt_bidirectional_bandwidth/{{job}}.tsv"
     wildcard_constraints:
         job=names("pt2pt_bidirectional_bandwidth"),
-    retries: 2
+    retries: again(2)
     resources:
         **measured("pt2pt_bidirectional_bandwidth"),
     params:
@@ -79,7 +79,7 @@ rule pt2pt_message_rate:
         f"{RESULTS}/benchmarks/pt2pt_message_rate/{{job}}.tsv"
     wildcard_constraints:
         job=names("pt2pt_message_rate"),
-    retries: 2
+    retries: again(2)
     resources:
         **measured("pt2pt_message_rate"),
     params:

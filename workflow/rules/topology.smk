@@ -13,7 +13,7 @@ rule topology:
     wildcard_constraints:
         job=names("topology"),
     priority: 50
-    retries: 1
+    retries: again(1)
     resources:
         **measured("topology"),
     params:

@@ -116,6 +116,8 @@ def job_parts(config: ResolvedConfig, job: Job) -> list[list[str]]:
     if config.backend == "host":
         arguments += ["--host-devices", str(config.system["devices_per_node"])]
     arguments += sampling_arguments(axes.get("sampling", config.campaign["sampling"]))
+    if config.system["watchdog_s"] is not None:
+        arguments += ["--watchdog-s", str(config.system["watchdog_s"])]
     arguments += ["--repeat", str(job.repeat), "--system", config.system_name]
     arguments += ["--campaign", config.campaign_name, "--experiment", job.experiment]
     geometry = Geometry.of(config, job.ranks, job.nodes) if job.ranks else None
