@@ -52,7 +52,7 @@ class Cluster:
         if changes.get("placement") == "pageable":
             time *= 1.02 if between else 1.6
         configuration = {
-            "benchmark": f"pt2pt.{kind}", "size_bytes": size, "source": 0, "destination": 1,
+            "benchmark": f"pt2pt.{kind}", "size_bytes": size, "source": 0, "destination": 0 if between else 1,
             "source_rank": source, "destination_rank": destination, "source_host": hosts[0],
             "destination_host": hosts[1], "placement": "device", "gpudirect": True, "pairs": 1,
             "window": None if kind == "latency" else WINDOW, "chunk_bytes": None,

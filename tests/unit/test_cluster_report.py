@@ -17,6 +17,7 @@ from weft.figures.dataset import BETWEEN, WITHIN
 from weft.figures.measures import BANDWIDTH
 from weft.figures.nodes import natural, short_names
 from weft.report import build_report
+from weft.report.provenance import _merged, environments
 from weft.table import build_table
 
 style.apply()
@@ -70,6 +71,24 @@ def test_no_line_holds_messages_within_and_between_nodes(drawn: dict[str, Figure
     assert {
         f"{reach}, {image}" for reach in (WITHIN, BETWEEN) for image in ("bare", "in openmpi.sif")
     } == set(data["panel"].astype(str))
+
+
+def test_device_0_of_two_nodes_is_not_a_local_copy(drawn: dict[str, Figure]) -> None:
+    assert not any("within one device" in text for text in drawn["pt2pt_bandwidth"].left_out)
+
+
+def test_both_ways_between_nodes_have_twice_the_limit(dataset: Dataset) -> None:
+    frame = dataset.configurations("pt2pt.bidirectional_bandwidth")
+    assert set(frame.loc[frame["reach"] == BETWEEN, "limit_bytes_per_s"]) == {2 * NIC}
+
+
+def test_environments_of_a_program_are_one_entry(dataset: Dataset) -> None:
+    """However many jobs ran it, on whatever nodes: an image makes another entry, a host does not."""
+    found, count = environments(dataset)
+    assert count == len(found) == 6  # topology and collectives in the image; copies and messages in both
+    assert all("job id" not in dict(entries) for one in found for _, entries in one.groups)
+    merged = _merged([{"host": {"hostname": name}, "program": "p"} for name in ("n10", "n2", "n2")])
+    assert merged["host"]["hostname"] == "n2, n10"
 
 
 def test_single_runs_in_a_figure_are_those_of_its_lines(dataset: Dataset) -> None:

@@ -228,7 +228,7 @@ def test_evidence_is_the_value_beside_that_of_the_peers() -> None:
 
 
 def test_two_nodes_or_two_runs_are_too_few_and_that_is_said() -> None:
-    for nodes, runs, reason in ((2, 9, "2 nodes here"), (4, 2, "2 here")):
+    for nodes, runs, reason in ((2, 9, "2 nodes in all"), (4, 2, "2 here")):
         found = health(table(nodes, runs, of_node("node2")))
         assert not found.sick and not found.tested
         assert all(reason in why for _, why in found.untested) and found.untested

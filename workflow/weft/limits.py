@@ -149,7 +149,7 @@ class Topologies:
             limit = _Limit(
                 np.where(which, other.rate, limit.rate), np.where(which, other.origin, limit.origin)
             )
-        local = (rows.source == rows.destination) & (rows.source != NONE)
+        local = (rows.source == rows.destination) & (rows.source != NONE) & ~rows.between_nodes
         rate = limit.rate * np.where(rows.both_ways & ~local, 2.0, 1.0)
         rate = np.where(rows.benchmark("pt2pt.message_rate"), np.nan, rate)
         achieved = np.where(rows.benchmark("collective."), rows.floats("bus_bandwidth_bytes_per_s"),

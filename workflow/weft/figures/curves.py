@@ -60,7 +60,7 @@ def draw(curves: Curves) -> Canvas:
     axes = canvas.subplots(rows, columns, squeeze=False, sharex=True)
     shared = curves.log_y or _same_scale(points)
     in_words = curves.measure.units is q.TIME_UNITS
-    left = 0.7 if in_words else 0.62
+    left = 0.7 if in_words else 0.84 if curves.log_y else 0.62
     limits = _drawn_limits(points) if curves.limits else {}
     for position, ax in enumerate(axes.ravel()):
         if position >= len(panels):

@@ -197,5 +197,5 @@ def _caption(points: pd.DataFrame, measure: Measure, what: str) -> str:
         f"{what} of {q.size(at['size_bytes'].iloc[0])} ({first}) is "
         f"{measure.text(within['value'], within['low'], within['high'])} within a node and "
         f"{measure.text(between['value'], between['low'], between['high'])} between nodes{share}: "
-        f"a factor of {ratio:.3g}."
+        f"a factor of {q.number(ratio)}."
     )

@@ -11,7 +11,7 @@ import pandas as pd
 from weft.figures import curves, pooling, style
 from weft.figures import quantities as q
 from weft.figures.axes import METHOD, PANEL, SOFTWARE, class_colours, class_key, label, shaped_by, telling
-from weft.figures.dataset import HOSTS, Dataset
+from weft.figures.dataset import BETWEEN, HOSTS, Dataset
 from weft.figures.figure import Figure
 from weft.figures.measures import Measure
 
@@ -30,6 +30,8 @@ def curve_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     left = []
     if {"source", "destination"} <= set(frame):
         local = frame["source"].notna() & (frame["source"] == frame["destination"])
+        if "reach" in frame:  # device 0 of one node and device 0 of another are two
+            local &= frame["reach"] != BETWEEN
         if local.any():
             left.append(f"{q.plural(int(local.sum()), 'copy', 'copies')} within one device (link class X)")
             frame = frame[~local]

@@ -182,6 +182,6 @@ def _why(group: Group, matrix: np.ndarray) -> str:
     if np.isnan(matrix).all():
         kind, causes = group.levels[0]
         here = f"{len(causes)} {kind}{'s' if len(causes) > 1 else ''}"
-        return f"of fewer than {g.FEWEST} alike none can be called the sick one ({here} here)"
+        return f"fewer than {g.FEWEST} measured alike: none can be called the sick one ({here} in all)"
     runs = int(np.count_nonzero(~np.isnan(matrix), axis=1).max())
     return f"a disturbed run looks like a sick node, so {FEWEST_RUNS} runs are needed ({runs} here)"

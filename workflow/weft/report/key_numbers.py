@@ -1,4 +1,4 @@
-"""The six to ten numbers of the summary, each with interval, spread, limit and share of it."""
+"""The six to thirteen numbers of the summary, each with interval, spread, limit and share of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.figures.measures import BANDWIDTH, BUS_BANDWIDTH, LATENCY, MESSAGE_RAT
 from weft.figures.routes import WAYS, routes
 from weft.figures.strips import largest_common
 
-MOST = 10
+MOST = 13
 
 
 @dataclass(frozen=True)
@@ -212,10 +212,11 @@ def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
         here = frame[frame["library"] == library]
         here = here[here["ranks"] == here["ranks"].max()]
         here = here[here["size_bytes"] == here["size_bytes"].max()]
-        best, way = _best(here, ["nodes"], BUS_BANDWIDTH)
         name = f"{say('library', library)} {here['collective'].iloc[0]}, bus bandwidth"
-        words = [say("ranks", here["ranks"].iloc[0]), way if way != "1\u00a0node" else ""]
-        yield _line("collective", name, best, BUS_BANDWIDTH, ", ".join(word for word in words if word))
+        for nodes in sorted({here["nodes"].min(), here["nodes"].max()}):
+            best, way = _best(here[here["nodes"] == nodes], [], BUS_BANDWIDTH)
+            words = [say("ranks", here["ranks"].iloc[0]), say("nodes", nodes) if nodes > 1 else "", way]
+            yield _line("collective", name, best, BUS_BANDWIDTH, ", ".join(word for word in words if word))
 
 
 _OF: dict[str, dict[str, Callable[[Dataset, str], Iterator[KeyNumber]]]] = {
@@ -225,5 +226,5 @@ _OF: dict[str, dict[str, Callable[[Dataset, str], Iterator[KeyNumber]]]] = {
     "route": {"p2p.route": _route},
     "fanout": {"p2p.fanout": _fanout},
     "collective": {"collective.all_reduce": _all_reduce},
-    "message": {f"pt2pt.{name}": _messages for name in ("latency", "bandwidth", "message_rate")},
+    "message": {f"pt2pt.{name}": _messages for name in ("bandwidth", "latency", "message_rate")},
 }

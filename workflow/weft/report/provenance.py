@@ -8,8 +8,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from weft.figures import Dataset
 from weft.figures import quantities as q
 from weft.figures.axes import missing
@@ -18,6 +16,10 @@ from weft.figures.nodes import natural
 MOST_RUNS = 200
 MOST_ENVIRONMENTS = 24
 MOST_NAMED = 6  # job ids, and lists of nodes, of one experiment
+_SAME = (
+    "program", "weft", "software", "devices", "device_backend", "container", "container_digest", "source",
+    "locator",
+)  # fmt: skip
 _JOB = ("job_id", "step_id", "node_list", "gres", "restarts")  # of a scheduler: differ from job to job
 BACKENDS = {"cuda": "CUDA", "host": "host"}
 
@@ -31,16 +33,35 @@ class Environment:
 
 
 def environments(dataset: Dataset) -> tuple[list[Environment], int]:
-    """Every distinct environment, at most MOST_ENVIRONMENTS, and how many there are; jobs are told apart in
-    jobs().
+    """What programs ran with: an entry a program, build, image and kind of devices, at most
+    MOST_ENVIRONMENTS; and how many there are. Where its files differ in the rest, such as the host, their
+    values stand together.
     """
-    distinct: dict[str, dict[str, Any]] = {}
+    alike: dict[str, list[dict[str, Any]]] = {}
     for found in dataset.metadata.get("environments", []):
-        alike = {name: value for name, value in found.items() if name != "files"}
-        alike["scheduler"] = {k: v for k, v in (found.get("scheduler") or {}).items() if k not in _JOB}
-        key = json.dumps(alike, sort_keys=True)
-        distinct.setdefault(key, {**alike, "files": 0})["files"] += found.get("files", 1)
-    return [_environment(e) for e in list(distinct.values())[:MOST_ENVIRONMENTS]], len(distinct)
+        key = json.dumps([found.get(name) for name in _SAME], sort_keys=True)
+        alike.setdefault(key, []).append(found)
+    return [_environment(_merged(of)) for of in list(alike.values())[:MOST_ENVIRONMENTS]], len(alike)
+
+
+def _merged(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """One environment of several; values that differ become one text."""
+    merged = {**found[0], "files": sum(one.get("files", 1) for one in found)}
+    for group in ("host", "scheduler", "variables"):
+        parts = [one.get(group) or {} for one in found]
+        names = [name for name in dict.fromkeys(n for part in parts for n in part) if name not in _JOB]
+        merged[group] = {
+            name: _together([_value(name, part[name]) for part in parts if part.get(name) is not None])
+            for name in names
+        }
+    return merged
+
+
+def _together(values: list[str]) -> str | None:
+    """Distinct values in natural order, the first ones and how many more there are; None of none."""
+    found = sorted(set(values), key=natural)
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return ", ".join(found[:MOST_NAMED]) + more if found else None
 
 
 def jobs(dataset: Dataset) -> list[tuple[str, ...]]:
@@ -57,15 +78,8 @@ def jobs(dataset: Dataset) -> list[tuple[str, ...]]:
     rows = []
     for key, of in frame.groupby(keys, dropna=False, sort=True):
         texts = ["–" if missing(value) else str(value) for value in key]
-        rows.append((*texts, _some(of["node_list"]), _some(of["job_id"])))
+        rows.append((*texts, *(_together(list(of[n].dropna())) or "–" for n in columns[-2:])))
     return rows
-
-
-def _some(values: pd.Series) -> str:
-    """Distinct values in natural order, the first ones and how many more there are."""
-    found = sorted({str(value) for value in values.dropna()}, key=natural)
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    return ", ".join(found[:MOST_NAMED]) + more if found else "–"
 
 
 def _environment(environment: dict[str, Any]) -> Environment:
