@@ -132,8 +132,8 @@ def _read(root: Path, folder: str, kind: str, name: str) -> Settings:
         raise BadInput(f"There is no {kind} '{name}'{hint}")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", name):
         raise BadInput(
-            f"{path} cannot be used: it gives its name to files and jobs, so it must be made of letters, digits"
-            " and _ . + - alone."
+            f"{path} cannot be used: it gives its name to files and jobs, which must be made of letters,"
+            " digits and _ . + - alone."
         )
     settings = yaml_file.read(path)
     closed_world.check(settings, kind, str(path))
