@@ -10,6 +10,8 @@ localrules:
 
 IMAGE = container.stem(CONFIG)
 GIVEN = IMAGE and CONFIG.system["container"]["image"]
+if problem := preflight.image.file_problem(CONFIG):
+    raise WorkflowError(problem)
 
 
 def image_of(tree):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from weft import jobs as weft_jobs
+from weft import room
 from weft.config import ResolvedConfig
 from weft.errors import BadInput
 from weft.jobs import Job
@@ -65,6 +67,8 @@ def examine(
         image.check_image(config, found)
     if any(need.ranks > 1 for need in asked) and kind != "lsf":  # jsrun is where LSF's jobs run, not here
         mpi.check_launcher(config, found)
+    if sentence := room.lack(Path(weft_jobs.results(config))):
+        found.problems.append(sentence)
     if not found.problems and executor == "local" and (allocated or config.system["nodes"] == 1):
         mpi.check_start(config, asked, found)
     return found

@@ -38,11 +38,11 @@ def check_image(config: ResolvedConfig, findings: Findings) -> None:
             " its module, or set container to null."
         )
         return
-    given, image = settings["image"] is not None, Path(container.image(config))
-    where = f"{file}: container.image is '{image}'" if given else f"the image {image}"
-    if given and (problem := _not_an_image(settings["image"])):
-        findings.problems.append(f"{where}, {problem}.")
+    if problem := file_problem(config):
+        findings.problems.append(problem)
         return
+    given, image = settings["image"] is not None, Path(container.image(config))
+    where = _given(config) if given else f"the image {image}"
     if not image.exists():
         return  # it is built first, and its recipe promises the rest
     try:
@@ -59,6 +59,18 @@ def check_image(config: ResolvedConfig, findings: Findings) -> None:
         )
         return
     _check_wire_up(config, where, said, findings)
+
+
+def file_problem(config: ResolvedConfig) -> str | None:
+    """Return what is wrong with the file of a given image; None is nothing, or no given image."""
+    settings = config.system["container"]
+    problem = _not_an_image(settings["image"]) if settings and settings["image"] else None
+    return f"{_given(config)}, {problem}." if problem else None
+
+
+def _given(config: ResolvedConfig) -> str:
+    image = config.system["container"]["image"]
+    return f"config/systems/{config.system_name}.yaml: container.image is '{image}'"
 
 
 def _words(config: ResolvedConfig, script: str) -> list[str]:
