@@ -29,6 +29,10 @@ onstart:
     check_site()
 
 
+onerror:
+    say_if_full()
+
+
 rule all:
     default_target: True
     input:

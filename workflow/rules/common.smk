@@ -12,7 +12,7 @@ PACKAGE = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE)
 
 from weft import config as weft_config
-from weft import container, experiments, launch, left_jobs, preflight, processes, sources
+from weft import container, experiments, launch, left_jobs, preflight, processes, room, sources
 from weft import jobs as weft_jobs
 from weft import resources as weft_resources
 from weft.errors import BadInput
@@ -142,6 +142,7 @@ def check_site():
     """What can be known to be wrong before jobs are submitted, and what a killed run left in the queue."""
     if processes.MARK in os.environ or workflow.touch:
         return  # `weft campaign` has done it, or there is nothing to do
+    processes.note_snakemake(Path.cwd())
     executor = workflow.executor_plugin.name
     run = {(job.rule.name, getattr(job.wildcards, "job", None)) for job in workflow.dag.needrun_jobs()}
     measuring = [job for key, job in NAMED.items() if key in run]
@@ -152,6 +153,12 @@ def check_site():
             raise WorkflowError(str(problem)) from None
     if executor == "slurm":
         left_jobs.cancel(Path.cwd(), logger.warning)
+
+
+def say_if_full():
+    """A log that is on a full disk, too, cannot say why its job failed."""
+    if sentence := room.lack(Path(RESULTS)):
+        logger.error(sentence)
 
 
 # Status 1 with a record file says: some cases were wrong or failed. The campaign goes on to the report, and
