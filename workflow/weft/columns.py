@@ -84,9 +84,9 @@ AXES: tuple[str, ...] = (
 # Those axes that the environment record holds, not the measurement's: with what the programs ran.
 ORIGIN_AXES: tuple[str, ...] = ("container", "mpi_library")
 
-# What makes a row unique: a configuration on one system, campaign, backend, host and software, in one repeat of
-# the job. Two requested sizes may round to one; of cases that cannot run, the reason may be all that tells them
-# apart.
+# What makes a row unique: a configuration on one system, campaign, backend, host and software, in one repeat
+# of the job. Two requested sizes may round to one; of cases that cannot run, the reason may be all that tells
+# them apart.
 IDENTITY_MEASUREMENT: tuple[str, ...] = (
     *(axis for axis in AXES if axis not in ORIGIN_AXES),
     "requested_bytes",
