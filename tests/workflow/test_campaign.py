@@ -242,6 +242,23 @@ def test_a_snakemake_called_by_hand_is_waited_for(checkout):
     assert checkout.starts() == ALL
 
 
+def test_a_snakemake_on_another_machine_is_not_disturbed(checkout):
+    assert checkout.snakemake(f"{RESULTS}/records/topology/repeat0.jsonl").returncode == 0
+    note = checkout.folder / ".snakemake/weft.snakemake"
+    assert note.read_text().strip() == os.uname().nodename
+    locks = checkout.folder / ".snakemake/locks"
+    locks.mkdir(exist_ok=True)
+    (locks / "0.input.lock").write_text("")
+    note.write_text("login2\n")
+    done = checkout.campaign()
+    assert done.returncode == 2, done.stdout
+    assert "was called by hand in this checkout on login2, and may run there still" in done.stdout
+    assert locks.exists()
+    assert checkout.snakemake("--unlock").returncode == 0
+    assert checkout.campaign("records").stdout.count("may run there still") == 0
+    assert not note.exists()
+
+
 VICTIMS = {
     "weft": "-m weft campaign",
     "snakemake": "-m snakemake",

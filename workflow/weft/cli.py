@@ -51,7 +51,7 @@ def _check(options: argparse.Namespace, _others: list[str]) -> None:
     from weft.campaign import say
 
     found = preflight.check(config.load(options.system, options.campaign), say)
-    for sentence in found.unknown:
+    for sentence in [*found.facts, *found.unknown]:
         say(sentence)
     say(f"System '{options.system}' can run campaign '{options.campaign}', as far as it can be known here.")
 

@@ -16,9 +16,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from weft.errors import BadInput
+
 MARK = "WEFT_CAMPAIGN_IN"
 _KILL_TIMEOUT_S = 20.0
 _POLL_S = 0.2
+_SNAKEMAKE_NOTE = Path(".snakemake/weft.snakemake")
 _IN_ORDER = b"."
 
 
@@ -29,7 +32,7 @@ def exclusive(
     """Hold the checkout's lock: wait for another campaign (telling its pid), then end what a killed one left.
 
     ``end_jobs`` ends what is left on other machines, now and when this process is killed. Raises TimeoutError
-    when a left-over cannot be killed.
+    when a left-over cannot be killed, BadInput when somebody else may be at work here on another machine.
     """
     folder = checkout / ".snakemake"
     folder.mkdir(exist_ok=True)
@@ -50,6 +53,7 @@ def exclusive(
         if kill_marked(checkout):
             say("Ended what a campaign that was killed had left running.")
         _wait_for_snakemake(checkout, say)
+        (checkout / _SNAKEMAKE_NOTE).unlink(missing_ok=True)
         if end_jobs:
             end_jobs()
         guard = _guard(checkout, end_jobs)
@@ -84,19 +88,38 @@ def kill_marked(checkout: Path) -> bool:
     return found
 
 
+def note_snakemake(checkout: Path) -> None:
+    """Note on which machine Snakemake was called by hand: its lock does not tell, and others see it too."""
+    (checkout / _SNAKEMAKE_NOTE).write_text(f"{os.uname().nodename}\n", encoding="utf-8")
+
+
 def _wait_for_snakemake(checkout: Path, say: Callable[[str], None]) -> None:
-    """Wait for a Snakemake that somebody called by hand here; then remove a lock that nobody holds."""
+    """Wait for a Snakemake that somebody called by hand here; then remove a lock that nobody holds.
+
+    Raises BadInput when it was called on another machine, where this one cannot see whether it still runs.
+    """
     locks = checkout / ".snakemake" / "locks"
+    note = checkout / _SNAKEMAKE_NOTE
     told = False
     while locks.exists() and any(locks.iterdir()):
         running = [pid for pid in _processes() if _is_snakemake(pid, checkout)]
         if not running:
+            _check_host(note)
             shutil.rmtree(locks)
             return
         if not told:
             say(f"Snakemake runs in this checkout (pid {running[0]}); waiting for it to end …")
             told = True
         time.sleep(_POLL_S)
+
+
+def _check_host(note: Path) -> None:
+    host = note.read_text(encoding="utf-8").strip() if note.exists() else ""
+    if host not in ("", os.uname().nodename):
+        raise BadInput(
+            f"Snakemake was called by hand in this checkout on {host}, and may run there still; if it does"
+            " not, remove its lock: .venv/bin/snakemake --unlock."
+        )
 
 
 def _is_snakemake(pid: int, checkout: Path) -> bool:

@@ -15,12 +15,14 @@ Answer = TypeVar("Answer")
 class Findings:
     """Sentences for the person who measures.
 
-    ``problems`` keep jobs from running, ``waits`` make them wait, ``unknown`` is what could not be looked at.
+    ``problems`` keep jobs from running, ``waits`` make them wait, ``unknown`` is what could not be looked at,
+    ``facts`` are worth knowing.
     """
 
     problems: list[str] = field(default_factory=list)
     waits: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
 
     def known(self, what: str, question: Callable[[], Answer]) -> Answer | None:
         """Return the answer to a question; None, noted, where the site does not answer."""

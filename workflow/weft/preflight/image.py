@@ -8,6 +8,7 @@ from pathlib import Path
 
 from weft import container
 from weft.config import ResolvedConfig
+from weft.preflight import slurm
 from weft.preflight.ask import Unanswered, ask
 from weft.preflight.findings import Findings
 from weft.preflight.mpi import launch_line, wire_up
@@ -21,6 +22,7 @@ trap 'rm -rf "$folder"' EXIT
 echo '#include <mpi.h>
 int main() { return MPI_Init(0, 0); }' >probe.cpp
 mpicxx probe.cpp -o probe >/dev/null 2>&1 && ldd probe
+sed -n 's/.*"version.libpmix2[^"]*": *"\\([^"]*\\)".*/pmix \\1/p' /.singularity.d/labels.json 2>/dev/null
 command -v ompi_info >/dev/null && ompi_info --parsable 2>/dev/null | grep '^mca:pmix:'
 exit 0
 """
@@ -59,6 +61,7 @@ def check_image(config: ResolvedConfig, findings: Findings) -> None:
         )
         return
     _check_wire_up(config, where, said, findings)
+    _check_pmix(config, where, said, findings)
 
 
 def file_problem(config: ResolvedConfig) -> str | None:
@@ -108,6 +111,23 @@ def _check_wire_up(config: ResolvedConfig, where: str, said: str, findings: Find
             f"{where}, whose {name} speaks {' and '.join(sorted(spoken)) or 'neither PMIx nor PMI'}, but"
             f" {launch_line(config)} starts it with --mpi={asked}: worlds of one rank each; change mpi or the"
             " image."
+        )
+
+
+def _check_pmix(config: ResolvedConfig, where: str, said: str, findings: Findings) -> None:
+    """Every PMIx from 2 on speaks with every other; the first does not."""
+    inside = re.search(r"^pmix (\S+)", said, re.M)
+    if inside is None or not (wire_up(config) or "").startswith("pmix"):
+        return
+    try:
+        _, outside = slurm.mpi_types()
+    except Unanswered:
+        return  # told by the check of the launcher
+    findings.facts.append(f"PMIx: Slurm's is {', '.join(outside) or 'not told'}, the image's {inside[1]}.")
+    if outside == ["pmix_v1"]:
+        findings.problems.append(
+            f"{where}, whose PMIx {inside[1]} does not speak with this Slurm's pmix_v1: take profile"
+            " allocation and launcher mpirun."
         )
 
 
