@@ -13,7 +13,6 @@ from weft.statistics import (
     grouped_quantile,
     median_interval,
     ratio_of_medians,
-    summarise,
 )
 
 
@@ -67,15 +66,6 @@ def test_interval_refuses_what_has_no_answer():
         median_interval([])
     with pytest.raises(ValueError, match="between 0 and 1"):
         median_interval([1.0], 95)
-
-
-def test_summary_is_not_moved_by_an_outlier():
-    calm, wild = summarise([1, 2, 3, 4, 5]), summarise([1, 2, 3, 4, 500])
-    assert (calm.median, calm.lower_quartile, calm.upper_quartile) == (3, 2, 4)
-    assert (wild.median, wild.lower_quartile, wild.upper_quartile) == (3, 2, 4)
-    assert (calm.outliers, wild.outliers, wild.maximum, wild.count) == (0, 1, 500, 5)
-    with pytest.raises(ValueError, match="at least one value"):
-        summarise([])
 
 
 def test_ratio_takes_the_worst_ends():

@@ -39,21 +39,6 @@ class Crossover:
     lower_after: str
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Values as their order statistics; outliers: how many lie beyond 1.5 interquartile ranges outside the
-    quartiles.
-    """
-
-    count: int
-    minimum: float
-    lower_quartile: float
-    median: float
-    upper_quartile: float
-    maximum: float
-    outliers: int
-
-
 def median_interval(samples: ArrayLike, confidence: float = 0.95) -> Interval:
     """Return the nonparametric confidence interval of the median, as the programs' sampler computes it.
 
@@ -88,21 +73,6 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95) -> Interval:
     low = (1 - weight) * values[rank - 1] + weight * inner_low
     high = (1 - weight) * values[count - rank] + weight * inner_high
     return Interval(float(low), float(high))
-
-
-def summarise(values: ArrayLike) -> Summary:
-    """Return the order statistics of values (quantiles by linear interpolation); raises ValueError without
-    values.
-    """
-    array = np.asarray(values, float)
-    if not array.size:
-        raise ValueError("a summary needs at least one value")
-    low, lower, middle, upper, high = np.quantile(array, [0, 0.25, 0.5, 0.75, 1])
-    reach = 1.5 * (upper - lower)
-    outliers = np.count_nonzero((array < lower - reach) | (array > upper + reach))
-    return Summary(
-        array.size, float(low), float(lower), float(middle), float(upper), float(high), int(outliers)
-    )
 
 
 def ratio_of_medians(
