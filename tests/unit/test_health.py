@@ -160,6 +160,12 @@ def test_a_slow_link_between_healthy_nodes_is_named_as_a_link() -> None:
             assert found.findings[0].way == way
 
 
+def test_links_are_set_beside_the_usual_link_and_not_the_best() -> None:
+    """Of noisy links the best of each node are far below the middle; that makes no link slow."""
+    for test in health(table(8, 4), jitter=0.5, disturbed_nodes=0.0).tested:
+        assert np.median(test.ratios) == pytest.approx(1, abs=0.05)
+
+
 def test_a_slow_node_does_not_hide_a_slow_link_elsewhere() -> None:
     def slower(rows: pd.DataFrame) -> np.ndarray:
         return np.maximum(of_node("node6")(rows), of_link("node1", "node2", 3.0)(rows))
