@@ -24,6 +24,7 @@ TOOLS = (
 
 # Behaves as its file `does` says, and writes down how it was called.
 APPTAINER = """#!/bin/bash
+if [ "$1" = --version ]; then echo "apptainer version 1.4.5"; exit; fi
 if [ "$2" = --help ]; then echo "$(cat {folder}/help)"; exit; fi
 printf '%s\\n' "$*" >>{folder}/calls
 case "$1 $2" in build*) sif=${{@: -2:1}}; . {folder}/does ;; *) . {folder}/inside ;; esac
@@ -157,13 +158,25 @@ def test_image_is_built_anew_after(change: str, checkout: Checkout) -> None:
         with (checkout.folder / "containers" / change).open("a") as file:
             file.write("# changed\n")
     elif change == "by hand":
-        newer = (checkout.images / "openmpi.sha256").stat().st_mtime + 10
-        os.utime(checkout.images / "openmpi.sif", (newer, newer))
+        (checkout.images / "openmpi.sif").write_text("another\n")
+        touch_image(checkout)
     else:
         (checkout.images / f"openmpi.{'sif' if change == 'image' else 'sha256'}").unlink()
     assert checkout.image().returncode == 0
     assert len(checkout.calls) == 2
     assert (checkout.images / "openmpi.sif").exists()
+
+
+def touch_image(checkout: Checkout) -> None:
+    newer = (checkout.images / "openmpi.sha256").stat().st_mtime + 10
+    os.utime(checkout.images / "openmpi.sif", (newer, newer))
+
+
+def test_copied_image_is_taken(checkout: Checkout) -> None:
+    checkout.image()
+    touch_image(checkout)
+    assert checkout.image().returncode == 0
+    assert len(checkout.calls) == 1
 
 
 def test_change_of_another_recipe_is_none(checkout: Checkout) -> None:
@@ -279,8 +292,15 @@ def test_machine_that_cannot_build_is_told_what_it_lacks(checkout: Checkout) -> 
         checkout.image(),
         "debootstrap is not on PATH; install it, or build the image on a machine",
     )
-    (checkout.bin / "apptainer").unlink()
-    refused(checkout.image(), "neither apptainer nor singularity is on PATH")
+    checkout.program("debootstrap", "#!/bin/sh\n")
+    (checkout.bin / "apptainer").rename(checkout.bin / "singularity")
+    (checkout.stand_in / "help").write_text("--build-arg strings\n")
+    assert checkout.image().returncode == 0, "Apptainer under its older name"
+    checkout.program("singularity", "#!/bin/sh\necho singularity-ce version 4.1.0\n")
+    refused(checkout.image("mpich"), "Apptainer is not on PATH; load its module")
+    (checkout.bin / "singularity").unlink()
+    refused(checkout.image("mpich"), "Apptainer is not on PATH; load its module")
+    refused(checkout.call("build", "host", "--image", "build/images/openmpi.sif"), "neither apptainer nor")
 
 
 def test_full_disk_is_seen_before(checkout: Checkout) -> None:
