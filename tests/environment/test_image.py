@@ -1,138 +1,23 @@
-"""Images: recipes pin all they install and name no place; envs/image refuses, rebuilds and explains itself.
+"""envs/image builds an image once, refuses bad choices, and explains what fails.
 
 A stand-in takes Apptainer's place; tests/cluster builds real images."""
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-RECIPES = sorted((ROOT / "containers").glob("*.def"))
-LISTS = sorted((ROOT / "containers").glob("*.versions"))
-MIRROR = "http://mirror.example/debian"
+from support.image_checkout import MIRROR, Checkout, refused
+
 PACKAGE = b"not for everyone"
-# What the scripts call; nothing else is on PATH, so that a machine's own Apptainer is out of sight.
-TOOLS = (
-    "awk basename bash cat cp cut date df dirname env flock git grep head id ls mkdir mv nproc printf rm sed "
-    "sh sha256sum sort tail tr touch unshare"
-)
-
-# Behaves as its file `does` says, and writes down how it was called.
-APPTAINER = """#!/bin/bash
-if [ "$1" = --version ]; then echo "apptainer version 1.4.5"; exit; fi
-if [ "$2" = --help ]; then echo "$(cat {folder}/help)"; exit; fi
-printf '%s\\n' "$*" >>{folder}/calls
-case "$1 $2" in build*) sif=${{@: -2:1}}; . {folder}/does ;; *) . {folder}/inside ;; esac
-"""
-
-
-class Checkout:
-    """A checkout with what images need, and stand-ins for the programs of the machine."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "checkout"
-        self.images = self.folder / "build/images"
-        self.bin = folder / "bin"
-        self.stand_in = folder / "stand-in"
-        for name in ("containers", "envs", "workflow/programs/cmake"):
-            shutil.copytree(ROOT / name, self.folder / name)
-        self.bin.mkdir()
-        self.stand_in.mkdir()
-        for tool in TOOLS.split():
-            if found := shutil.which(tool):
-                (self.bin / tool).symlink_to(found)
-        self.program("debootstrap", "#!/bin/sh\n")
-        self.program("apptainer", APPTAINER.format(folder=self.stand_in))
-        (self.stand_in / "help").write_text("--build-arg strings\n")
-        (self.stand_in / "inside").write_text("")
-        self.builder_does('echo image >"$sif"')
-
-    def program(self, name: str, text: str) -> None:
-        (self.bin / name).write_text(text)
-        (self.bin / name).chmod(0o755)
-
-    def builder_does(self, script: str) -> None:
-        (self.stand_in / "does").write_text(script + "\n")
-
-    def command(self, script: str, *arguments: object) -> list[str]:
-        return [str(self.folder / "envs" / script), *map(str, arguments)]
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {"PATH": str(self.bin), "HOME": str(self.folder)}
-
-    def call(self, script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(script, *arguments),
-            env=self.environment,
-            cwd="/",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def image(self, recipe: str = "openmpi", *options: object) -> subprocess.CompletedProcess[str]:
-        return self.call("image", recipe, "--mirror", MIRROR, *options)
-
-    @property
-    def calls(self) -> list[str]:
-        path = self.stand_in / "calls"
-        return path.read_text().splitlines() if path.exists() else []
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
-
-
-def refused(done: subprocess.CompletedProcess[str], sentence: str) -> None:
-    """The call ended with status 2 and one sentence that says so much."""
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert sentence in done.stderr
-    assert done.stderr.startswith("weft: ")
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-
-
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
-def test_recipe_is_complete(recipe: Path) -> None:
-    text = recipe.read_text()
-    assert "\nBootstrap: debootstrap\nOSVersion: trixie\nMirrorURL: {{ mirror }}\n" in text
-    for section in ("arguments", "files", "post", "environment", "test"):
-        assert len(re.findall(rf"^%{section}\b", text, re.M)) == 1, section
-    for promise in ("weft.commit", "label_versions", "toolchain_is_complete", "two ranks talk", "LC_ALL"):
-        assert promise in text, promise
-    for copied in re.findall(r"^    (containers/\S+)", text, re.M):
-        assert (ROOT / copied).exists()
-
-
-@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
-def test_every_package_is_pinned(path: Path) -> None:
-    lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
-    packages = [line for line in lines if line]
-    assert packages
-    for line in packages:
-        assert re.fullmatch(r"[a-z0-9][a-z0-9+.-]+=(\d+:)?[\w.+~-]+", line), line
-
-
-def test_nothing_is_installed_but_by_the_lists() -> None:
-    sources = [*RECIPES, *(ROOT / "containers/common").iterdir()]
-    text = "\n".join(path.read_text() for path in sources)
-    assert re.findall(r"apt-get install.*", text) == ['apt-get install -q -y "${pins[@]}"']
-    assert "curl" not in text
-    assert "wget" not in text
-    for lists in re.findall(r'install_pinned "\{\{ relock \}\}" (.*)', text):
-        for name in lists.split():
-            assert (ROOT / f"containers/{name}.versions") in LISTS
-
-
-def test_recipes_name_no_place() -> None:
-    for path in [*RECIPES, *LISTS, *(ROOT / "containers/common").iterdir(), ROOT / "envs/image"]:
-        assert not re.search(r"https?://[a-z]", path.read_text()), path
 
 
 def test_image_is_built_once(checkout: Checkout) -> None:
@@ -340,68 +225,3 @@ def test_relock_writes_what_the_image_has(checkout: Checkout) -> None:
     assert len([call for call in checkout.calls if call.startswith("build")]) == 1, (
         "the lists are now as the image"
     )
-
-
-def test_programs_are_built_in_the_image(checkout: Checkout) -> None:
-    checkout.image()
-    done = checkout.call("build", "host", "p2p", "--image", "build/images/openmpi.sif")
-    assert done.returncode == 0, done.stdout + done.stderr
-    place = f"--no-home --bind {checkout.folder} --pwd {checkout.folder} --env WEFT_COMMIT=- -1"
-    looked, configured, built = checkout.calls[1:]
-    for call in (looked, configured, built):
-        assert call.startswith(f"--quiet exec {place} build/images/openmpi.sif ")
-    assert "-B build/openmpi-host -G Ninja" in configured
-    assert "-DWEFT_TOOLCHAIN=system" in configured
-    assert built.endswith("ninja -C build/openmpi-host --quiet p2p")
-
-    checkout.call("build", "host", "p2p", "--image", "build/images/openmpi.sif")
-    assert len(checkout.calls) == 6, "configured once"
-    (checkout.images / "openmpi.sif").write_text("another image\n")
-    (checkout.images / "openmpi.recipe").unlink()
-    checkout.builder_does('echo another >"$sif"')
-    checkout.image()
-    checkout.call("build", "host", "p2p", "--image", "build/images/openmpi.sif")
-    assert len([call for call in checkout.calls if "--fresh" in call]) == 2, (
-        "another image is configured anew"
-    )
-
-
-@pytest.mark.parametrize(
-    ("backend", "image", "tree"),
-    [
-        ("cuda", "build/images/openmpi-cuda.sif", "build/openmpi-cuda"),
-        ("host", "build/images/openmpi-cuda.sif", "build/openmpi-cuda-host"),
-        ("cuda", "my images/site.sif", "build/site-cuda"),
-    ],
-)
-def test_tree_is_named_for_image_and_backend(backend: str, image: str, tree: str, checkout: Checkout) -> None:
-    (checkout.folder / image).parent.mkdir(parents=True)
-    (checkout.folder / image).write_text("image\n")
-    done = checkout.call("build", backend, "--image", image)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"-B {tree} " in checkout.calls[1]
-    assert ("--nv" in checkout.calls[1]) == (backend == "cuda")
-
-
-def test_image_without_toolchain_is_refused(checkout: Checkout) -> None:
-    refused(checkout.call("build", "host", "--image", "none.sif"), "there is no image none.sif")
-    checkout.image()
-    (checkout.stand_in / "inside").write_text("echo ninja; echo mpicxx\n")
-    done = checkout.call("build", "host", "--image", "build/images/openmpi.sif")
-    refused(done, "the image build/images/openmpi.sif lacks ninja, mpicxx, which builds the programs")
-
-
-@pytest.mark.parametrize(
-    ("told", "commit", "dirty"),
-    [("0123abcd 1", "0123abcd", "1"), ("4567 0", "4567", "0"), ("- -1", "", "-1")],
-)
-def test_commit_is_told_to_an_image_without_git(told: str, commit: str, dirty: str, tmp_path: Path) -> None:
-    header = tmp_path / "weft_build.hpp"
-    definitions = {"header": header, "version": "1", "compiler": "GNU", "build_type": "Release"}
-    script = ROOT / "workflow/programs/cmake/build_identity.cmake"
-    subprocess.run(
-        [ROOT / ".venv/bin/cmake", *[f"-D{key}={value}" for key, value in definitions.items()], "-P", script],
-        env=os.environ | {"WEFT_COMMIT": told},
-        check=True,
-    )
-    assert f'#define WEFT_GIT_COMMIT "{commit}"\n#define WEFT_GIT_DIRTY {dirty}\n' in header.read_text()
