@@ -1,4 +1,4 @@
-"""A checkout with stand-ins for Apptainer and what else a machine has, to call envs/image and envs/build in."""
+"""A checkout with stand-ins for Apptainer and the machine, to call envs/image and envs/build in."""
 
 import shutil
 import subprocess
