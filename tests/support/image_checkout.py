@@ -36,7 +36,6 @@ class Checkout:
         for tool in TOOLS.split():
             if found := shutil.which(tool):
                 (self.bin / tool).symlink_to(found)
-        self.program("debootstrap", "#!/bin/sh\n")
         self.program("apptainer", APPTAINER.format(folder=self.stand_in))
         (self.stand_in / "help").write_text("--build-arg strings\n")
         (self.stand_in / "inside").write_text("")
