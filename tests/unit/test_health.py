@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
-from scipy.stats import t as student
 
-from support import cluster, synthetic
-from weft.cli import main
-from weft.health import Health, examine_table
+from weft.health import Health
 from weft.health.examine import examine
 from weft.health.groups import COLUMNS, Group, groups
-from weft.health.outliers import outliers
-from weft.health.words import text
-from weft.table import build_table
 
 MIB, KIB = 2**20, 2**10
 Slower = Callable[[pd.DataFrame], np.ndarray]  # the factor of each row's time
@@ -238,127 +229,3 @@ def test_two_nodes_or_two_runs_are_too_few_and_that_is_said() -> None:
         found = health(table(nodes, runs, of_node("node2")))
         assert not found.sick and not found.tested
         assert all(reason in why for _, why in found.untested) and found.untested
-
-
-def test_what_is_required_is_where_sickness_and_its_chance_begin() -> None:
-    noise = np.random.default_rng(13).normal(0, 0.1, (8, 4))
-    required = outliers(noise, 1e-3).required(100, 1.15)[3]
-    for factor in (0.99, 1.01):
-        noise[3] += factor * required - noise[3].min()
-        test = outliers(noise, 1e-3)
-        assert test.required(100, 1.15)[3] == pytest.approx(required)
-        assert bool(test.sick(100, 1.15)[3]) == (factor > 1)
-    assert outliers(noise, 1e-3).p[3] * 100 < 0.01
-    assert outliers(noise, 1e-3).required(10**60, 1.0)[3] > required
-
-
-@pytest.mark.parametrize(("runs", "agreeing"), [(3, 3), (4, 4), (5, 4), (9, 8), (10, 8)])
-def test_chance_is_that_of_so_many_runs_agreeing(runs: int, agreeing: int) -> None:
-    """One unit is 1 slower in `agreeing` runs and 9 faster in the others, which are not held against it."""
-    noise = np.random.default_rng(runs).normal(0, 0.4, (10, runs))
-    noise[7] = np.where(np.arange(runs) < agreeing, 1.0, -9.0)
-    test = outliers(noise, 1e-3)
-    assert test.deviation[7] == 1.0
-    share = (np.count_nonzero(test.noise >= 1.0) - 1) / test.noise.size  # but for one accident
-    single = max(share, student.sf(1.0 / test.scale, 10 * (runs - 1)))
-    assert test.p[7] == pytest.approx(binom.sf(agreeing - 1, runs, single))
-
-
-def copies(random: np.random.Generator, hosts: int, slower: Slower, backend: str = "cuda") -> pd.DataFrame:
-    """Copies between four devices of each node, both ways, four runs each."""
-    rows = pd.DataFrame(
-        [
-            {"hostname": f"node{h + 1}", "source": s, "destination": d, "file": f"node{h + 1}.{run}"}
-            for h in range(hosts) for run in range(4) for s in range(4) for d in range(4) if s != d
-        ]
-    )  # fmt: skip
-    rows = rows.assign(
-        benchmark="p2p.copy", size_bytes=64 * MIB, engine="copy_engine", operation="write", peer_access=True,
-        direction="unidirectional", outcome="measured", device_backend=backend,
-    )  # fmt: skip
-    time = np.where((rows["source"] < 2) == (rows["destination"] < 2), 1e-3, 2e-3)  # two kinds of links
-    rows["link_class"] = np.where(time < 1.5e-3, "NV2", "NV1")
-    time = time * slower(rows) * np.exp(random.normal(0, 0.01, len(rows)))
-    rows = rows.assign(
-        time_median_s=time, time_ci_low_s=0.99 * time, time_ci_high_s=1.01 * time,
-        bandwidth_bytes_per_s=64 * MIB / time,
-    )  # fmt: skip
-    return rows.reindex(columns=list(dict.fromkeys(COLUMNS)))
-
-
-def at(host: str | None = None, device: int | None = None, pair: tuple[int, int] | None = None) -> Slower:
-    def slower(rows: pd.DataFrame) -> np.ndarray:
-        where = rows["hostname"] == host if host else pd.Series(True, rows.index)
-        if device is not None:
-            where &= (rows["source"] == device) | (rows["destination"] == device)
-        if pair:
-            where &= (rows["source"] == pair[0]) & (rows["destination"] == pair[1])
-        return np.where(where, 1.6, 1.0)
-
-    return slower
-
-
-@pytest.mark.parametrize(
-    ("hosts", "slower", "expected"),
-    [
-        (4, at("node2"), {"node node2"}),
-        (4, at("node2", device=1), {"device node2 device 1"}),
-        (4, at("node2", pair=(3, 0)), {"part node2 device 3 → 0"}),
-        (4, lambda rows: np.ones(len(rows)), set()),
-        (4, at(device=1), set()),  # so it is on every node
-        (1, at(device=1), {"device node1 device 1"}),
-        (1, lambda rows: np.ones(len(rows)), set()),
-    ],
-)
-def test_parts_of_nodes(hosts: int, slower: Slower, expected: set[str]) -> None:
-    assert named(examine(list(groups(copies(np.random.default_rng(14), hosts, slower))))) == expected
-
-
-def test_arenas_of_one_host_are_no_hardware() -> None:
-    found = examine(list(groups(copies(np.random.default_rng(15), 1, at(device=1), backend="host"))))
-    assert not found.sick and not found.tested
-
-
-def written(folder: Path, **changes: object) -> Path:
-    paths = cluster.write_cluster(folder / "records", bare=False, **changes)
-    build_table(paths, folder / "table.parquet", folder / "problems.json")
-    return folder / "table.parquet"
-
-
-def test_status_and_tables_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    healthy, slow = written(tmp_path / "healthy"), written(tmp_path / "slow", slow={"node3": 2.0})
-    assert main(["health", "--table", str(healthy)]) == 0
-    words = capsys.readouterr().out
-    assert words.startswith("Nothing is sick") and "4\u00a0nodes" in words and "found from" in words
-    assert main(["health", "--table", str(slow)]) == 1
-    words = capsys.readouterr().out
-    assert re.search(r"\nnode3 +both ways +messages between nodes", words)
-    assert not any(f"\nnode{n}" in words for n in (1, 2, 4))
-
-
-def test_bad_input_and_nothing_to_compare_are_neither_healthy_nor_sick(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    two = written(tmp_path, nodes=2)
-    for path, words in ((two, "nothing that health could compare"), (tmp_path / "absent", "absent")):
-        assert main(["health", "--table", str(path)]) == 2
-        problem = capsys.readouterr().err
-        assert words in problem and problem.count("\n") == 1
-
-
-def test_wrong_bytes_are_sickness_without_statistics(tmp_path: Path) -> None:
-    imaginary = cluster.Cluster()
-    good = list(imaginary.matrix("bandwidth", (MIB,), ("device",)))
-    bad = {
-        key: value
-        for key, value in good[0].items()
-        if key not in ("time_s", "bandwidth_bytes_per_s", "timer")
-    }
-    bad |= {"outcome": "wrong", "reason": "3 bytes", "wrong": 3}
-    synthetic.write_file(
-        tmp_path / "bad.jsonl", [imaginary.environment("pt2pt_bandwidth", 0, 4, True), bad, *good[1:]]
-    )
-    build_table([tmp_path / "bad.jsonl"], tmp_path / "table.parquet", tmp_path / "problems.json")
-    found = examine_table(tmp_path / "table.parquet")
-    assert found.wrong == [("node1 → node2", 1)]
-    assert found.sick and "node1 → node2 (1\u00a0measurement)" in text(found)

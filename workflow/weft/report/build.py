@@ -15,10 +15,8 @@ from markupsafe import Markup
 from weft.errors import BadInput
 from weft.figures import Dataset, style
 from weft.figures import quantities as q
-from weft.figures.containers import compared, summary
-from weft.figures.spread import name_of, repeat_spread, spread_table
-from weft.health import Health, words
-from weft.report import holes, provenance
+from weft.figures.spread import name_of, repeat_spread
+from weft.report import holes, provenance, sections
 from weft.report.drawing import Drawn, draw_all
 from weft.report.key_numbers import trimmed
 from weft.report.tables import device_rows
@@ -141,7 +139,6 @@ def _render(
     listed, groups = holes.holes(dataset)
     run_list, run_count = provenance.runs(dataset)
     environments, environment_count = provenance.environments(dataset)
-    spread = repeat_spread(dataset)
     metadata = dataset.metadata
     systems, campaigns = ([str(v) for v in counts[n].dropna().unique()] for n in ("system", "campaign"))
     measured = counts[counts["outcome"] == "measured"]
@@ -177,11 +174,11 @@ def _render(
             for d in drawn
             if d.figures or d.table or _has_more(d.subject, dataset)
         ],
-        health=_health(dataset.health),
+        health=sections.health_tables(dataset.health),
         devices=device_rows(metadata.get("devices", [])[:64]),
-        affinity=_affinity(metadata),
-        spread=_spread_rows(spread),
-        containers=_container_rows(dataset),
+        affinity=sections.affinity(metadata),
+        spread=sections.spread_rows(repeat_spread(dataset)),
+        containers=sections.container_rows(dataset),
         environments=environments,
         environment_count=environment_count,
         jobs=provenance.jobs(dataset),
@@ -199,24 +196,6 @@ def _has_more(subject: str, dataset: Dataset) -> bool:
         (subject == "topology" and dataset.metadata.get("devices"))
         or (subject == "health" and (health.sick or health.untested))
     )
-
-
-def _health(health: Health) -> dict[str, Any]:
-    """The verdict and the tables of the section on health."""
-    tables = (
-        ("What is sick, by the measurement that shows it best.", words.SICK, words.sick_rows(health)),
-        (
-            "What was compared, and the smallest ratio of times that would have been found.",
-            words.TESTED,
-            words.tested_rows(health),
-        ),
-        ("What could not be compared.", words.UNTESTED, words.untested_rows(health)),
-    )
-    return {
-        "sick": health.sick,
-        "verdict": words.verdict(health),
-        "tables": [table for table in tables if table[2]],
-    }
 
 
 def _section(drawn: Drawn, text: dict[str, str], beside: str) -> dict[str, Any]:
@@ -255,56 +234,3 @@ def _link(text: str, kind: str, beside: str) -> str:
             "\n", ""
         )
     return f"data:{kind},{quote(text, safe=' !$()*+,-./:;=?@_~[]{}|^')}"
-
-
-def _affinity(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Which network adapter is how near to which device: rows of link classes, one a device."""
-    nics = metadata.get("nics", [])
-    near = {(link["device"], link["nic"]): link.get("link_class") for link in metadata.get("nic_links", [])}
-    if not nics:
-        return {}
-    devices = sorted({d for d, _ in near})
-    return {
-        "nics": [
-            {
-                "name": n["name"],
-                "numa": n.get("numa_node"),
-                "rate": q.rate(n.get("rate_bytes_per_s")),
-                "state": n.get("state") or "",
-            }
-            for n in nics
-        ],
-        "rows": [(d, [near.get((d, n["nic"])) or "–" for n in nics]) for d in devices],
-    }
-
-
-def _container_rows(dataset: Dataset) -> list[list[str]]:
-    frame = compared(dataset)
-    if frame.empty:
-        return []
-    return [
-        [
-            name_of(str(row[1])),
-            *(q.count(number) for number in row[2:6]),
-            *(f"{ratio:.3f}" for ratio in row[6:]),
-        ]
-        for row in summary(frame).itertuples()
-    ]
-
-
-def _spread_rows(spread: Any) -> list[list[str]]:
-    if spread.empty:
-        return []
-    return [
-        [
-            str(r.benchmark),
-            q.count(r.configurations),
-            q.count(r.runs),
-            q.percent(r.between_median),
-            q.percent(r.between_p95),
-            q.percent(r.within_median),
-            q.percent(r.within_p95),
-            q.percent(r.share_within_10_percent),
-        ]
-        for r in spread_table(spread).itertuples()
-    ]

@@ -1,0 +1,82 @@
+"""Tables of single sections of the page, beside those of configurations: rows of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.figures import Dataset
+from weft.figures import quantities as q
+from weft.figures.containers import compared, summary
+from weft.figures.spread import name_of, spread_table
+from weft.health import Health, words
+
+
+def health_tables(health: Health) -> dict[str, Any]:
+    """The verdict and the tables of the section on health."""
+    tables = (
+        ("What is sick, by the measurement that shows it best.", words.SICK, words.sick_rows(health)),
+        (
+            "What was compared, and the smallest ratio of times that would have been found.",
+            words.TESTED,
+            words.tested_rows(health),
+        ),
+        ("What could not be compared.", words.UNTESTED, words.untested_rows(health)),
+    )
+    return {
+        "sick": health.sick,
+        "verdict": words.verdict(health),
+        "tables": [table for table in tables if table[2]],
+    }
+
+
+def affinity(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Which network adapter is how near to which device: rows of link classes, one a device."""
+    nics = metadata.get("nics", [])
+    near = {(link["device"], link["nic"]): link.get("link_class") for link in metadata.get("nic_links", [])}
+    if not nics:
+        return {}
+    devices = sorted({d for d, _ in near})
+    return {
+        "nics": [
+            {
+                "name": n["name"],
+                "numa": n.get("numa_node"),
+                "rate": q.rate(n.get("rate_bytes_per_s")),
+                "state": n.get("state") or "",
+            }
+            for n in nics
+        ],
+        "rows": [(d, [near.get((d, n["nic"])) or "–" for n in nics]) for d in devices],
+    }
+
+
+def container_rows(dataset: Dataset) -> list[list[str]]:
+    frame = compared(dataset)
+    if frame.empty:
+        return []
+    return [
+        [
+            name_of(str(row[1])),
+            *(q.count(number) for number in row[2:6]),
+            *(f"{ratio:.3f}" for ratio in row[6:]),
+        ]
+        for row in summary(frame).itertuples()
+    ]
+
+
+def spread_rows(spread: Any) -> list[list[str]]:
+    if spread.empty:
+        return []
+    return [
+        [
+            str(r.benchmark),
+            q.count(r.configurations),
+            q.count(r.runs),
+            q.percent(r.between_median),
+            q.percent(r.between_p95),
+            q.percent(r.within_median),
+            q.percent(r.within_p95),
+            q.percent(r.share_within_10_percent),
+        ]
+        for r in spread_table(spread).itertuples()
+    ]
