@@ -197,7 +197,7 @@ def _verdict(folder: Path, status: int, elapsed_s: float) -> int:
     for (outcome, file), group in bad.groupby(["outcome", "file"], observed=True):
         say(f"{len(group)} {outcome}: {', '.join(sorted(set(group['benchmark'])))} in {file}.")
     for problem in problems[:10]:
-        say(f"{problem['file']}: {problem['sentence']}")
+        say(problem["sentence"])
     if status:
         say("Experiments failed, as told above; call it again to repeat just those.")
     say(f"The report: {page}")

@@ -17,7 +17,11 @@ _LAST_LINES = 12
 _NO_DETAIL = " Detailed failure reason unavailable (status command is not 'sacct')."
 _ANY = re.compile("")
 _BY_SCHEDULER = re.compile(r"(slurmstepd|srun|slurm_load\w+): ")
-_TOLD_BY_JOB_ERROR = ("Look above for error messages", "At least one job did not complete successfully.")
+_TOLD_BY_JOB_ERROR = (
+    "Look above for error messages",
+    "At least one job did not complete successfully.",
+    "of failed jobs are not removed.",
+)
 
 
 class LogHandler(LogHandlerBase):

@@ -85,6 +85,8 @@ class RecordFile:
                     yield number, line, record
                 else:
                     self._keep(number, record)
+        except FileNotFoundError:
+            self._add(None, "there is no such file: what it would hold was not measured")
         except (OSError, EOFError, zlib.error) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self._add(
