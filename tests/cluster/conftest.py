@@ -25,10 +25,10 @@ def box_state() -> Path:
 
 @pytest.fixture(scope="session")
 def box(box_state: Path) -> Iterator[Box]:
-    """Four nodes, their links shaped to 1 Gbit/s. A box that was up before stays up."""
+    """Four nodes, their links shaped to 500 Mbit/s. A box that was up before stays up."""
     box = Box(box_state)
     was_up = box.is_up()
-    box("up", "--nodes", 4, "--rate", "1gbit")
+    box("up", "--nodes", 4, "--rate", "500mbit")
     yield box
     if not was_up:
         box("down")

@@ -124,7 +124,7 @@ def test_a_shaped_node_sends_and_receives_at_its_rate_and_no_other_does(box: Box
             assert 0.8 <= ratio <= 1.02, f"{sender} to {receiver}: {ratio:.2f} of the rate"
         assert bandwidth_bytes_per_s(box, "n1", "n3", 30_000_000) > 1.5 * RATE_BYTES_PER_S
     finally:
-        box("rate", "n2", "1gbit")
+        box("rate", "n2", "500mbit")
 
 
 def row(box: Box, name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -42,11 +43,11 @@ class BoxedCheckout:
         return self.box.run(*command, folder=self.name, check=check, timeout_s=1800)
 
     def snakemake(
-        self, *arguments: object, system: str = "box", campaign: str = "smoke", check: bool = True
+        self, *targets: object, system: str = "box", campaign: str = "smoke", options: Sequence[str] = ()
     ) -> subprocess.CompletedProcess[str]:
         """Run `snakemake --profile slurm` as the README says it."""
         settings = ["--config", f"system={system}", f"campaign={campaign}"]
-        return self.run(".venv/bin/snakemake", "--profile", "slurm", *settings, "--", *arguments, check=check)
+        return self.run(".venv/bin/snakemake", "--profile", "slurm", *options, *settings, "--", *targets)
 
     def write(self, file: str, text: str) -> None:
         """Write a file of the checkout, owned by its user."""
