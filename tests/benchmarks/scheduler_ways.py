@@ -151,7 +151,8 @@ def measure(way: str, suite: Suite) -> float:
     wall_s = time.perf_counter() - start_s
     missing = [record for record in suite.records if not Path(record).exists()]
     if missing:
-        raise FailedError(f"{len(missing)} of {len(suite.records)} records are missing, as {missing[0]}")
+        logs = "its logs are below build, results and .snakemake of the checkout in the box"
+        raise FailedError(f"{way} left {len(missing)} of {len(suite.records)} records out; {logs}")
     return wall_s
 
 
@@ -177,8 +178,8 @@ def _run(words: Sequence[str], **variables: str) -> str:
         check=False,
     )
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip())[-2000:]
-        raise FailedError(f"{' '.join(words)[:200]} ended with status {done.returncode}: {said}")
+        said = " ".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-3:])
+        raise FailedError(f"{shlex.join(words)[:80]}… ended with status {done.returncode}: {said[-400:]}")
     return done.stdout
 
 

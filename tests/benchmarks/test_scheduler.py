@@ -55,7 +55,7 @@ def test_reframe_is_given_what_sbatch_is(suite, monkeypatch) -> None:
 
 def test_a_way_that_leaves_no_records_failed(suite, monkeypatch) -> None:
     monkeypatch.setitem(scheduler_ways.WAYS, "sbatch", lambda _: None)
-    with pytest.raises(scheduler_ways.FailedError, match="40 of 40 records are missing"):
+    with pytest.raises(scheduler_ways.FailedError, match="sbatch left 40 of 40 records out"):
         scheduler_ways.measure("sbatch", suite(False))
 
 
