@@ -25,28 +25,16 @@ COPY, LATENCY, HOST, ROUTE = (f"p2p_{name}/sweep.repeat0" for name in ("copy", "
 MESSAGES = "pt2pt_latency/sweep.ranks2.nodes2.gpudirect-on.repeat0"
 JOBS = {"topology/repeat0", COPY, LATENCY, HOST, ROUTE, MESSAGES}
 
-# Both ways to run it, as users do; further words are Snakemake's.
-_PYTHON = ("env", "PYTHONPATH=workflow", ".venv/bin/python")
+# Both ways to run it, as users do, but that they ask Slurm sooner. Further words are Snakemake's.
+_SOON = ("--slurm-init-seconds-before-status-checks", "1", "--max-status-checks-per-second", "1")
+_WEFT = ("env", "PYTHONPATH=workflow", ".venv/bin/python", "-m", "weft")
 CAMPAIGN = (
-    *_PYTHON,
-    "-m",
-    "weft",
-    "campaign",
-    "--system",
-    "faults",
-    "--campaign",
-    "faults",
-    "--profile",
-    "slurm",
+    *(*_WEFT, "campaign", "--system", "faults", "--campaign", "faults", "--profile", "slurm"),
+    *_SOON,
 )
 SNAKEMAKE = (
-    ".venv/bin/snakemake",
-    "--profile",
-    "slurm",
-    "--config",
-    "system=faults",
-    "campaign=faults",
-    "--",
+    *(".venv/bin/snakemake", "--profile", "slurm", *_SOON),
+    *("--config", "system=faults", "campaign=faults", "--"),
 )
 
 Found = TypeVar("Found")
@@ -163,19 +151,21 @@ def processes(checkout: BoxedCheckout) -> list[str]:
     return [" ".join(_words(pid)) for pid in _at_work(checkout)]
 
 
-def records(checkout: BoxedCheckout) -> dict[str, tuple[int, int]]:
-    """The finished record files by job, each with what changes when it is written again."""
+def records(checkout: BoxedCheckout) -> dict[str, str]:
+    """The finished records by job: what each was begun with, which is another when measured again."""
     folder = checkout.folder / RECORDS
-    found = {path: path.stat() for path in folder.rglob("*.jsonl")}
     return {
-        str(path.relative_to(folder).with_suffix("")): (stat.st_ino, stat.st_mtime_ns)
-        for path, stat in found.items()
+        str(path.relative_to(folder).with_suffix("")): path.read_text().partition("\n")[0]
+        for path in folder.rglob("*.jsonl")
     }
 
 
-def forget(checkout: BoxedCheckout) -> None:
-    """Remove all that the campaign has measured."""
-    shutil.rmtree(checkout.results("faults", "faults"), ignore_errors=True)
+def forget(checkout: BoxedCheckout, *jobs: str) -> None:
+    """Remove the records of these jobs; of none, all that the campaign has measured."""
+    if not jobs:
+        shutil.rmtree(checkout.results("faults", "faults"), ignore_errors=True)
+    for job in jobs:
+        (checkout.folder / RECORDS / f"{job}.jsonl").unlink(missing_ok=True)
 
 
 def nothing_runs(checkout: BoxedCheckout) -> None:
