@@ -22,7 +22,7 @@ def health_of_a_new_run(cluster: BoxedCheckout) -> tuple[int, str]:
     shutil.rmtree(cluster.results("health", SYSTEM), ignore_errors=True)
     cluster.snakemake(system=SYSTEM, campaign="health")
     done = cluster.run("make", "health", f"SYSTEM={SYSTEM}", "CAMPAIGN=health", check=False)
-    return done.returncode, done.stdout + done.stderr
+    return done.returncode, (done.stdout + done.stderr).replace("\N{NO-BREAK SPACE}", " ")
 
 
 @pytest.mark.parametrize("run", [1, 2, 3])

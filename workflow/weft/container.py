@@ -50,8 +50,12 @@ def tree(config: ResolvedConfig, *, contained: bool) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment variables of every call: what the runtime keeps is not for the user's home."""
-    return {"APPTAINER_CONFIGDIR": str(Path.cwd() / "build/apptainer")}
+    """Return the environment variables of every call.
+
+    The processes of a node share one user namespace: else none may read another's memory, and MPI copies every
+    message once more than on the bare machine.
+    """
+    return {"APPTAINER_SHARENS": "1"}
 
 
 def words(config: ResolvedConfig) -> list[str]:
@@ -76,7 +80,7 @@ def recipe_files(config: ResolvedConfig) -> list[str]:
     if settings["image"]:
         return [settings["image"]]
     folder = Path("containers")
-    lists = [Path(f"envs/{name}.txt") for name in ("cuda", "ucx") if config.backend == "cuda"]
+    lists = [Path(f"envs/{name}.txt") for name in ("cuda", "cudart", "ucx") if config.backend == "cuda"]
     versions = [*folder.glob(f"{recipe}*.versions"), folder / "toolchain.versions"]
     return sorted(map(str, [folder / f"{recipe}.def", *folder.glob("common/*"), *versions, *lists]))
 

@@ -84,9 +84,13 @@ def shell_line(config: ResolvedConfig, job: Job) -> str:
 
 
 def image_variables(config: ResolvedConfig) -> str:
-    """Return the assignments of a shell that tell a program which image it runs in, and its digest."""
+    """Return the assignments of a shell that tell a program which image it runs in, and its digest.
+
+    What the runtime notes is neither for the user's home nor for another job: one that was killed leaves its notes.
+    """
     image, digest = shlex.quote(container.image(config)), shlex.quote(container.digest_file(config))
-    return f"WEFT_CONTAINER={image} WEFT_CONTAINER_DIGEST=sha256:$(cat {digest})"
+    notes = 'APPTAINER_CONFIGDIR="$PWD/build/apptainer/${SLURM_JOB_ID:-$$}"'
+    return f"{notes} WEFT_CONTAINER={image} WEFT_CONTAINER_DIGEST=sha256:$(cat {digest})"
 
 
 def job_command(config: ResolvedConfig, job: Job) -> list[str]:
