@@ -14,11 +14,20 @@ if problem := preflight.image.file_problem(CONFIG):
     raise WorkflowError(problem)
 
 
+def identity():
+    """The identity of the image. Ancient where it is that of the recipe: an image that was deleted is built again
+    as it was, which is no news to what was built and measured in it."""
+    path = Path(container.identity_file(CONFIG))
+    recipe = [Path(file) for file in container.recipe_files(CONFIG)]
+    known = path.exists() and all(
+        file.exists() and file.stat().st_mtime <= path.stat().st_mtime for file in recipe
+    )
+    return ancient(str(path)) if known else str(path)
+
+
 def image_of(tree):
     """The identity of the image that the programs of a build tree are built in; none on the bare machine."""
-    return (
-        [container.identity_file(CONFIG)] if IMAGE and tree == container.tree(CONFIG, contained=True) else []
-    )
+    return [identity()] if IMAGE and tree == container.tree(CONFIG, contained=True) else []
 
 
 # All that a campaign runs, and nothing measured: what sbatch scripts submitted by hand need to be there.

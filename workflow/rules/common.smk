@@ -76,7 +76,7 @@ def programs_of(job):
         sources.note(container.tree(CONFIG, contained=contained), program),
     ]
     if contained:
-        files += [ancient(container.image(CONFIG)), container.identity_file(CONFIG)]
+        files += [ancient(container.image(CONFIG)), identity()]
     return files
 
 
