@@ -145,7 +145,7 @@ def test_a_controller_that_is_restarted_is_waited_for(waited):
 
 
 def test_no_room_for_results_is_one_sentence(measured):
-    nothing = "results/: No space left on device. Make room, and call it again."
+    nothing = "Nothing can be written to results/faults/faults/: No space left on device. Make room, and"
     target = f"{faults.RECORDS}/{ROUTE}.jsonl"
     with small_disk(measured, "results") as disk:
         call = Call(measured, *SNAKEMAKE, target)
@@ -165,15 +165,16 @@ def test_no_room_for_results_is_one_sentence(measured):
     assert completed(measured)[0] == set()
 
 
-def test_an_image_that_was_deleted_is_built_again_and_nothing_else(measured):
-    image = measured.folder / "build/images/openmpi.sif"
+def test_an_image_that_was_deleted_is_built_again_and_nothing_finished_is_repeated(campaign):
+    image = campaign.folder / "build/images/openmpi.sif"
+    build = (campaign.folder / "envs/image").read_text()
     image.rename(image.with_suffix(".moved"))
+    campaign.write("envs/image", "#!/bin/sh\nmv build/images/openmpi.moved build/images/openmpi.sif\n")
     try:
-        planned = measured.run(*MEASURE[:-2], "--dry-run", "--quiet", "rules", "--", "records")
+        repeated, said = completed(campaign, *CAMPAIGN_MEASURES)
     finally:
-        image.with_suffix(".moved").rename(image)
-    said = planned.stdout + planned.stderr
-    assert "\nimage " in said, said
-    for job in ("program", "topology", "p2p", "pt2pt"):
-        assert f"\n{job}" not in said, said
-    assert completed(measured)[0] == set()
+        campaign.write("envs/image", build)
+        if image.with_suffix(".moved").exists():
+            image.with_suffix(".moved").rename(image)
+    assert repeated == {COPY, ROUTE}
+    assert "weft: No longer there, and built again before all else: build/images/openmpi.sif." in said

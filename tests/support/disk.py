@@ -50,6 +50,9 @@ def small_disk(checkout: BoxedCheckout, folder: str) -> Iterator[Disk]:
             stack.callback(checkout.box.run, "rm", "/dev/small", node=host, root=True)
             checkout.box.run("mount", "/dev/small", place, node=host, root=True)
             stack.callback(checkout.box.run, "umount", "--lazy", place, node=host, root=True)
+        seen = str(checkout.folder / folder)  # by this machine
+        _call("mount", device, seen)
+        stack.callback(_call, "umount", "--lazy", seen)
         yield Disk(checkout, folder)
 
 

@@ -65,6 +65,10 @@ def run(system: str, campaign: str, profile: str, arguments: Sequence[str] = ())
         if finished:
             say(f"Finished a moment before the campaign was killed, and kept: {', '.join(finished)}.")
             _measure([*_snakemake(config, folder, ["--touch", *finished])], checkout)
+        lost = resume.lost_builds(config)
+        if lost:
+            say(f"No longer there, and built again before all else: {', '.join(lost)}.")
+            _measure(_snakemake(config, folder, lost), checkout)
         status = _measure(command, checkout, end_jobs)
         if status < 0:
             return 128 - status

@@ -1,4 +1,4 @@
-"""Experiments that had finished when their campaign was killed, a moment before Snakemake could note it."""
+"""What a campaign finds of earlier ones: records that Snakemake could not note, builds that were deleted."""
 
 from __future__ import annotations
 
@@ -23,6 +23,21 @@ def finished_unnoted(config: ResolvedConfig, checkout: Path) -> list[str]:
         for path, job in paths.items()
         if _is_unnoted(path, checkout) and _is_of_now(config, job, checkout / path)
     ]
+
+
+def lost_builds(config: ResolvedConfig) -> list[str]:
+    """Return the programs and the image that records were measured with and that are no longer there.
+
+    To be built before anything else: Snakemake would measure all again with what it finds missing.
+    """
+    lost = []
+    for job in jobs.jobs(config):
+        if Path(jobs.record_path(config, job)).exists():
+            contained = jobs.is_contained(config, job)
+            program = EXPERIMENTS[job.experiment].program
+            lost += [launch.program_path(config, program, contained=contained)]
+            lost += [container.image(config)] if contained else []
+    return [path for path in dict.fromkeys(lost) if not Path(path).exists()]
 
 
 def _is_unnoted(path: str, checkout: Path) -> bool:
