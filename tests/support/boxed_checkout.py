@@ -43,11 +43,17 @@ class BoxedCheckout:
         return self.box.run(*command, folder=self.name, check=check, timeout_s=1800)
 
     def snakemake(
-        self, *targets: object, system: str = "box", campaign: str = "smoke", options: Sequence[str] = ()
+        self,
+        *targets: object,
+        system: str = "box",
+        campaign: str = "smoke",
+        options: Sequence[str] = (),
+        check: bool = True,
     ) -> subprocess.CompletedProcess[str]:
         """Run `snakemake --profile slurm` as the README says it."""
         settings = ["--config", f"system={system}", f"campaign={campaign}"]
-        return self.run(".venv/bin/snakemake", "--profile", "slurm", *options, *settings, "--", *targets)
+        command = [".venv/bin/snakemake", "--profile", "slurm", *options, *settings, "--", *targets]
+        return self.run(*command, check=check)
 
     def write(self, file: str, text: str) -> None:
         """Write a file of the checkout, owned by its user."""

@@ -52,8 +52,8 @@ def tree(config: ResolvedConfig, *, contained: bool) -> str:
 def environment() -> dict[str, str]:
     """Return the environment variables of every call.
 
-    The processes of a node share one user namespace: else none may read another's memory, and MPI copies every
-    message once more than on the bare machine.
+    The processes of a node share one user namespace: else none may read another's memory, and MPI copies
+    every message once more than on the bare machine.
     """
     return {"APPTAINER_SHARENS": "1"}
 

@@ -86,7 +86,8 @@ def shell_line(config: ResolvedConfig, job: Job) -> str:
 def image_variables(config: ResolvedConfig) -> str:
     """Return the assignments of a shell that tell a program which image it runs in, and its digest.
 
-    What the runtime notes is neither for the user's home nor for another job: one that was killed leaves its notes.
+    What the runtime notes is neither for the user's home nor for another job: one that was killed leaves its
+    notes.
     """
     image, digest = shlex.quote(container.image(config)), shlex.quote(container.digest_file(config))
     notes = 'APPTAINER_CONFIGDIR="$PWD/build/apptainer/${SLURM_JOB_ID:-$$}"'
