@@ -230,10 +230,3 @@ def test_campaign_in_an_allocation_called_wrongly(checkout, words, variables, se
     assert done.stderr.startswith("weft: ")
     assert done.stderr.count("\n") == 1
     assert sentence in done.stderr
-
-
-@pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
-@pytest.mark.parametrize("script", ["slurm/campaign.sbatch", "lsf/submit", "lsf/status", "lsf/cancel"])
-def test_shellcheck(script):
-    done = run("shellcheck", LSF.parent / script, cwd=LSF, env=dict(os.environ))
-    assert done.stdout == ""
