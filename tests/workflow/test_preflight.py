@@ -1,6 +1,7 @@
 """What is wrong with a cluster is one sentence before anything is submitted, with stand-ins for Slurm."""
 
 import getpass
+import shutil
 
 import pytest
 
@@ -25,6 +26,13 @@ def site(checkout, slurm, monkeypatch) -> Site:
 def test_a_system_that_fits(site):
     assert site.is_fine()
     assert not site.slurm.calls("sbatch")
+
+
+def test_a_checkout_whose_path_a_shell_would_read(site, monkeypatch):
+    odd = site.checkout.folder / "it's $HOME"
+    shutil.copytree(site.checkout.folder / "config", odd / "config")
+    monkeypatch.chdir(odd)
+    assert "a shell on the way to Slurm would read \"$'\": move it" in site.problem()
 
 
 def lacks(key: str, word: str, end: str) -> str:

@@ -78,7 +78,8 @@ def _given(config: ResolvedConfig) -> str:
 
 def _words(config: ResolvedConfig, script: str) -> list[str]:
     tools = [*_TOOLS, *(["nvcc"] if config.backend == "cuda" else [])]
-    variables = [f"{name}={value}" for name, value in container.environment().items()]
+    notes = {"APPTAINER_CONFIGDIR": str(Path("build/apptainer").absolute())}
+    variables = [f"{name}={value}" for name, value in (container.environment() | notes).items()]
     return ["env", *variables, *container.words(config), "sh", "-c", script, "sh", *tools]
 
 

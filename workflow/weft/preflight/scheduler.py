@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 from weft.config import ResolvedConfig
@@ -33,8 +34,19 @@ def check_commands(config: ResolvedConfig, findings: Findings) -> bool:
     return not missing
 
 
+def _check_checkout(findings: Findings) -> None:
+    """Snakemake's plugin hands sbatch a line in double quotes, with the path of the checkout as it stands."""
+    path = str(Path.cwd())
+    if read_by_a_shell := "".join(sorted(set(path) & set("$`\"'\\\n"))):
+        findings.problems.append(
+            f"This checkout is in {path!r}, of which a shell on the way to Slurm would read {read_by_a_shell!r}:"
+            " move it to a folder without."
+        )
+
+
 def check_submission(config: ResolvedConfig, asked: Sequence[Need], findings: Findings) -> None:
     """Note what Slurm would refuse or never start of the jobs ``asked``, as far as it tells."""
+    _check_checkout(findings)
     settings = config.system["scheduler"]
     found = Findings()
     try:
