@@ -32,7 +32,7 @@ def test_a_checkout_whose_path_a_shell_would_read(site, monkeypatch):
     odd = site.checkout.folder / "it's $HOME"
     shutil.copytree(site.checkout.folder / "config", odd / "config")
     monkeypatch.chdir(odd)
-    assert "a shell on the way to Slurm would read \"$'\": move it" in site.problem()
+    assert 'a shell on the way to Slurm would read "$\'": move it' in site.problem()
 
 
 def lacks(key: str, word: str, end: str) -> str:
