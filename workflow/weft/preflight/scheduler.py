@@ -39,8 +39,8 @@ def _check_checkout(findings: Findings) -> None:
     path = str(Path.cwd())
     if read_by_a_shell := "".join(sorted(set(path) & set("$`\"'\\\n"))):
         findings.problems.append(
-            f"This checkout is in {path!r}, of which a shell on the way to Slurm would read {read_by_a_shell!r}:"
-            " move it to a folder without."
+            f"This checkout is in {path!r}, of which a shell on the way to Slurm would read"
+            f" {read_by_a_shell!r}: move it to a folder without."
         )
 
 
