@@ -6,6 +6,7 @@ import pytest
 
 from support.site import FILE, Site
 from support.slurm import Slurm
+from weft import sources
 
 BUILDS = "which builds the programs; take one of envs/image."
 SINGLE = (
@@ -51,6 +52,23 @@ def image(checkout, tmp_path, monkeypatch) -> Image:
 
 def test_an_image_that_fits(image):
     assert image.site.is_fine()
+
+
+def test_an_image_without_compilers_where_the_programs_are_built(image):
+    (image.tools / "mpicxx").unlink()
+    assert "lacks mpicxx, which builds" in image.site.problem()
+    for name in ("topology", "p2p", "pt2pt", "collective"):
+        binary = image.site.checkout.folder / f"build/site-host/bin/{name}"
+        note = image.site.checkout.folder / sources.note("site-host", name)
+        for path in (binary, note):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        binary.touch()
+        note.write_text(sources.source_digest(name))
+    assert image.site.is_fine()
+    image.loads("libmpi.so.12")
+    assert SINGLE in image.site.problem()
+    note.write_text("of others")
+    assert "lacks mpicxx, which builds" in image.site.problem()
 
 
 def test_mpich_in_image_and_launch_line(image):

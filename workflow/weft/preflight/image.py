@@ -6,28 +6,37 @@ import re
 import shutil
 from pathlib import Path
 
-from weft import container
+from weft import container, jobs, sources
 from weft.config import ResolvedConfig
+from weft.experiments import EXPERIMENTS
+from weft.launch import program_path
 from weft.preflight import slurm
 from weft.preflight.ask import Unanswered, ask
 from weft.preflight.findings import Findings
 from weft.preflight.mpi import launch_line, wire_up
 
-# Inside the image: which tools are missing, and which libraries a program of its MPI loads.
+# Inside the image: which tools are missing, and what a program of its MPI loads ($1, or one made here).
 _PROBE = """
+program=$1
+shift
 for tool; do command -v "$tool" >/dev/null || { echo "missing $tool"; lacks=1; }; done
 [ -z "$lacks" ] || exit 0
-folder=$(mktemp -d) && cd "$folder" || exit
-trap 'rm -rf "$folder"' EXIT
-echo '#include <mpi.h>
+if [ -n "$program" ]; then
+  ldd "$program"
+else
+  folder=$(mktemp -d) && cd "$folder" || exit
+  trap 'rm -rf "$folder"' EXIT
+  echo '#include <mpi.h>
 int main() { return MPI_Init(0, 0); }' >probe.cpp
-mpicxx probe.cpp -o probe >/dev/null 2>&1 && ldd probe
+  mpicxx probe.cpp -o probe >/dev/null 2>&1 && ldd probe
+fi
 sed -n 's/.*"version.libpmix2[^"]*": *"\\([^"]*\\)".*/pmix \\1/p' /.singularity.d/labels.json 2>/dev/null
 command -v ompi_info >/dev/null && ompi_info --parsable 2>/dev/null | grep '^mca:pmix:'
 exit 0
 """
 _SIF, _SQUASHFS, _EXT = (32, b"SIF_MAGIC"), (0, b"hsqs"), (0x438, b"\x53\xef")
 _TOOLS = ("c++", "cmake", "ninja", "mpicxx")
+_MPI_PROGRAMS = ("pt2pt", "collective")
 
 
 def check_image(config: ResolvedConfig, findings: Findings) -> None:
@@ -76,8 +85,26 @@ def _given(config: ResolvedConfig) -> str:
     return f"config/systems/{config.system_name}.yaml: container.image is '{image}'"
 
 
+def _built(config: ResolvedConfig) -> str | None:
+    """A program of MPI, where all that the campaign runs in the image was built from these sources."""
+    programs = {
+        EXPERIMENTS[job.experiment].program for job in jobs.jobs(config) if jobs.is_contained(config, job)
+    }
+    for program in programs:
+        note = Path(sources.note(container.tree(config, contained=True), program))
+        if not note.exists() or note.read_text().strip() != sources.source_digest(program):
+            return None
+    paths = [
+        program_path(config, program, contained=True) for program in _MPI_PROGRAMS if program in programs
+    ]
+    return next((path for path in paths if Path(path).exists()), None)
+
+
 def _words(config: ResolvedConfig, script: str) -> list[str]:
-    tools = [*_TOOLS, *(["nvcc"] if config.backend == "cuda" else [])]
+    built = _built(config)
+    tools = [built or "", *(_TOOLS if built is None else ())]
+    if built is None and config.backend == "cuda":
+        tools.append("nvcc")
     notes = {"APPTAINER_CONFIGDIR": str(Path("build/apptainer").absolute())}
     variables = [f"{name}={value}" for name, value in (container.environment() | notes).items()]
     return ["env", *variables, *container.words(config), "sh", "-c", script, "sh", *tools]
