@@ -156,6 +156,109 @@ def test_nccl_is_unsupported_without_gpus() -> None:
         assert "without NCCL" in record["reason"]
 
 
+def nccl(*args: object, ranks: int = 2) -> Result:
+    """NCCL on the host backend: nothing is measured, but what NCCL lacks is known without it."""
+    return collective(
+        ranks, "--library", "nccl", "--sizes", "4KiB", "--counts", "nccl_tests", "--in-place", "off", *args
+    )
+
+
+def reasons(result: Result) -> dict[str, str]:
+    return {operation_of(record): record["reason"] for record in result.measurements}
+
+
+def test_nccl_has_a_tree_for_all_reduce_alone() -> None:
+    of = reasons(nccl("--algorithm", "tree"))
+    assert "without NCCL" in of.pop("all_reduce")
+    for operation, reason in of.items():
+        exchange = operation in {"all_to_all", "scatter", "gather", "send_recv"}
+        assert ("sends and receives" if exchange else f"no tree for {operation}") in reason
+
+
+@pytest.mark.parametrize("choice", [("--algorithm", "ring"), ("--protocol", "ll128")])
+def test_sends_and_receives_have_no_algorithm(choice: tuple[str, str]) -> None:
+    of = reasons(nccl(*choice))
+    assert {operation for operation, reason in of.items() if "without NCCL" in reason} == {
+        *("broadcast", "all_gather", "reduce", "all_reduce", "reduce_scatter")
+    }
+
+
+@pytest.mark.parametrize(
+    ("choice", "variables"),
+    [
+        ((), {}),
+        (("--algorithm", "tree"), {"NCCL_ALGO": "Tree"}),
+        (("--protocol", "ll"), {"NCCL_PROTO": "LL"}),
+        (
+            ("--transport", "p2p"),
+            {"NCCL_P2P_DISABLE": "0", "NCCL_SHM_DISABLE": "1", "NCCL_P2P_LEVEL": "SYS"},
+        ),
+        (("--transport", "shm"), {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "0"}),
+        (
+            ("--transport", "socket"),
+            {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_NET": "Socket"},
+        ),
+    ],
+)
+def test_a_choice_reaches_nccl_as_its_variables_and_the_record(
+    choice: tuple[str, ...], variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "NCCL_ALGO",
+        "NCCL_PROTO",
+        "NCCL_P2P_DISABLE",
+        "NCCL_SHM_DISABLE",
+        "NCCL_P2P_LEVEL",
+        "NCCL_NET",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    result = nccl(*choice, "--benchmarks", "all_reduce")
+    found = {name: v for name, v in result.environment["variables"].items() if name.startswith("NCCL_")}
+    assert found == variables
+    (record,) = result.measurements
+    chosen = {"algorithm": "auto", "protocol": "auto", "transport": "auto", "processes": "one_per_device"}
+    if choice:
+        chosen[choice[0].removeprefix("--")] = choice[1]
+    assert {name: record[name] for name in chosen} == chosen
+    assert record["graph"] is False
+
+
+def test_one_process_drives_the_devices_of_all() -> None:
+    result = run_program(
+        *("collective", *QUICK, "--library", "nccl", "--processes", "one", "--host-devices", 4),
+        *("--sizes", "4KiB", "--benchmarks", "all_reduce", "--participants", "2,4", "--in-place", "off"),
+        *("--counts", "nccl_tests", "--graphs", "off,on"),
+    )
+    assert result.status == 0, result.stderr
+    assert [(r["ranks"], r["graph"], r["devices"], r["processes"]) for r in result.measurements] == [
+        (2, False, [0, 1], "one"),
+        (2, True, [0, 1], "one"),
+        (4, False, [0, 1, 2, 3], "one"),
+        (4, True, [0, 1, 2, 3], "one"),
+    ]
+
+
+def test_mpi_has_no_graphs_and_none_of_the_choices() -> None:
+    result = collective(2, "--benchmarks", "all_reduce", "--sizes", "4KiB", "--graphs", "on")
+    assert all("no CUDA graph" in record["reason"] for record in result.measurements)
+    assert not {"graph", "processes", "algorithm", "protocol", "transport"} & result.measurements[0].keys()
+
+
+@pytest.mark.parametrize(("ranks", "block_bytes"), [(3, 16), (4, 16)])
+def test_counts_of_nccl_tests_are_the_sizes_asked_for_or_blocks_of_sixteen_bytes(
+    ranks: int, block_bytes: int
+) -> None:
+    result = collective(ranks, "--sizes", "8,1000,1MiB", "--counts", "nccl_tests", "--in-place", "on")
+    for record in result.measured:
+        if operation_of(record) in WITH_BLOCKS:
+            assert record["count"] * 4 == record["requested_bytes"] // ranks // block_bytes * block_bytes
+            assert record["block_alignment_bytes"] == 16
+        else:
+            assert record["size_bytes"] == record["requested_bytes"] == 4 * record["count"]
+    too_few = {operation_of(r) for r in result.measurements if "too few elements" in r.get("reason", "")}
+    assert too_few == WITH_BLOCKS
+
+
 def test_too_few_elements_for_the_ranks_are_unsupported() -> None:
     result = collective(5, "--benchmarks", "all_gather", "--sizes", "16", "--in-place", "on")
     assert [record["outcome"] for record in result.measurements] == ["unsupported", "unsupported"]
@@ -183,6 +286,11 @@ def test_one_rank_alone_is_unsupported() -> None:
         (("--reduction", "product"), "sum"),
         (("--counts", "odd"), "aligned"),
         (("--in-place", "yes"), "on"),
+        (("--library", "nccl", "--processes", "one"), "2 were started; start one"),
+        (("--library", "nccl", "--algorithm", "nvls"), "auto, ring, tree"),
+        (("--algorithm", "ring"), "is for --library nccl"),
+        (("--transport", "shm"), "is for --library nccl"),
+        (("--graphs", "yes"), "on"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(args: tuple[str, ...], words: str) -> None:

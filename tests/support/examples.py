@@ -16,6 +16,7 @@ _ENVIRONMENT = synthetic.environment("p2p_copy", 0) | {
     "devices": [{"device": 0, "name": "GPU", "uuid": "GPU-1", "pci_bus_id": "0000:01:00.0", "cores": "0-3"}],
     "software": {
         "cuda_runtime": "12.4", "cuda_driver": "12.4", "nvidia_driver": "550.1", "nccl": "2.20",
+        "nccl_tests": None,
         "mpi_library": "Open MPI",
         "mpi_standard": "3.1", "mpi_cuda_aware": True, "cross_memory_attach": True, "importer": None,
     },
@@ -61,8 +62,8 @@ _MEASUREMENT = {
     "gpudirect": True, "window": 64, "pairs": 1, "message_rate_per_s": 1e6, "library": "nccl",
     "in_place": False,
     "count": 250, "requested_bytes": 1003, "datatype": "float32", "element_bytes": 4, "reduction": "sum",
-    "root": 0,
-    "block_alignment_bytes": 8,
+    "root": 0, "graph": False, "processes": "one_per_device", "algorithm": "auto", "protocol": "auto",
+    "transport": "auto", "block_alignment_bytes": 8,
     "time_s": {
         "median": 1e-6, "ci_low": 0.9e-6, "ci_high": 1.25e-6, "confidence": 0.95, "samples": 20,
         "operations_per_sample": 8, "warmup_samples": 2, "converged": True, "stopped_by": "precision",

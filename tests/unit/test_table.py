@@ -351,6 +351,7 @@ def test_every_axis_makes_a_configuration(build, name):
         "peer_access": False,
         "direction": "bidirectional", "memory": "pageable", "method": "load_store", "pattern": "all_pairs",
         "placement": "pinned", "gpudirect": False, "library": "mpi", "in_place": True, "datatype": "x",
+        "graph": True, "processes": "one", "algorithm": "ring", "protocol": "ll", "transport": "shm",
         "reduction": None,
         "link_class": None,
     }.get(name, 7)  # fmt: skip

@@ -6,9 +6,10 @@ import pytest
 
 from weft import closed_world
 from weft.experiments import EXPERIMENTS
+from weft.jobs import CHOICES
 
-# What becomes the geometry, the launch or the sampling of a job, not an option of its own.
-NO_OPTION = {"ranks", "nodes", "ranks_per_node", "container", "gpudirect", "sampling"}
+# What becomes the geometry, the launch or the sampling of a job, or an option of the whole job.
+NO_OPTION = {"ranks", "nodes", "ranks_per_node", "container", "gpudirect", "sampling", *CHOICES}
 
 
 @pytest.fixture(scope="module")

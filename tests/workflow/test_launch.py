@@ -22,6 +22,7 @@ def test_golden_lines(root, system, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     resolved = config.load(system, "smoke", root)
     monkeypatch.setattr(Path, "cwd", lambda: Path("/CHECKOUT"))
+    monkeypatch.setattr(sys, "executable", "PYTHON")
     lines = [shlex.join(experiments.job_command(resolved, job)) + "\n" for job in weft_jobs.jobs(resolved)]
     golden = GOLDEN / f"{system}.txt"
     if os.environ.get("WEFT_WRITE_GOLDEN"):
@@ -160,6 +161,76 @@ def tiny_with(checkout, toolchain):
 def test_a_job_that_the_campaign_lacks(checkout, job):
     with pytest.raises(BadInput, match=r"Campaign 'tiny' has no job .* on system 'tiny'\."):
         words(checkout, job)
+
+
+NCCL = "    sweep: {ranks: [2], sizes_bytes: [1KiB]}"
+
+
+def nccl_jobs(checkout, axes, experiment="collective_nccl"):
+    """The jobs of a sweep of NCCL on two GPUs, and the configuration."""
+    checkout.edit("config/systems/tiny.yaml", "backend: host", "backend: cuda")
+    sweep = f"    sweep: {{ranks: [2], sizes_bytes: [1KiB], {axes}}}"
+    if experiment != "collective_nccl":
+        sweep = f"{NCCL}\n  {experiment}:\n{sweep}"
+    checkout.edit("config/campaigns/tiny.yaml", NCCL, sweep)
+    resolved = config.load("tiny", "tiny", checkout.folder)
+    return resolved, [
+        job for job in weft_jobs.jobs(resolved) if job.experiment == experiment and job.repeat == 0
+    ]
+
+
+def test_what_nccl_reads_once_in_a_process_is_a_job_for_each(checkout):
+    axes = "algorithms: [auto, ring], transports: [auto, shm], protocols: [ll], graphs: [off, on]"
+    resolved, jobs = nccl_jobs(checkout, axes)
+    assert [job.name for job in jobs] == [
+        "sweep.ranks2.protocol-ll.repeat0",
+        "sweep.ranks2.protocol-ll.transport-shm.repeat0",
+        "sweep.ranks2.algorithm-ring.protocol-ll.repeat0",
+        "sweep.ranks2.algorithm-ring.protocol-ll.transport-shm.repeat0",
+    ]
+    line = experiments.job_command(resolved, jobs[3])
+    for option, value in (
+        ("algorithm", "ring"),
+        ("protocol", "ll"),
+        ("transport", "shm"),
+        ("graphs", "off,on"),
+    ):
+        assert line[line.index(f"--{option}") + 1] == value
+    assert "--algorithm" not in experiments.job_command(resolved, jobs[0])
+    assert experiments.measurements(resolved, jobs[0]) == 2 * 9
+
+
+def test_one_process_for_all_devices_is_launched_alone(checkout):
+    resolved, jobs = nccl_jobs(checkout, "processes: [one_per_device, one]")
+    assert [job.name for job in jobs] == ["sweep.ranks2.repeat0", "sweep.ranks2.processes-one.repeat0"]
+    line = experiments.job_command(resolved, jobs[1])
+    assert line[line.index("mpirun") + 1 :][:2] == ["-n", "1"]
+    for option, value in (
+        ("processes", "one"),
+        ("participants", "2"),
+        ("expect-ranks", "1"),
+        ("expect-devices", "2"),
+    ):
+        assert line[line.index(f"--{option}") + 1] == value
+    needs = [resources.resources(resolved, job) for job in jobs]
+    assert [need["ranks"] for need in needs] == [2, 1]
+    assert needs[0]["mem_mb"] == needs[1]["mem_mb"]
+
+
+@pytest.mark.parametrize("processes", ["one", "one_per_device"])
+def test_nccl_tests_get_their_launcher_and_container_as_texts(checkout, monkeypatch, processes):
+    monkeypatch.chdir(checkout.folder)
+    resolved, (job,) = nccl_jobs(checkout, f"processes: [{processes}]", "nccl_tests")
+    resolved = dataclasses.replace(resolved, system=resolved.system | {"container": CONTAINER})
+    line = experiments.job_command(resolved, job)
+    assert line[:6] == ["env", "PYTHONPATH=workflow", sys.executable, "-m", "weft", "nccl-tests"]
+    given = dict(zip(line[6::2], line[7::2], strict=True))
+    assert given["--processes"] == processes and given["--ranks"] == "2" and given["--iterations"] == "20"
+    assert ("mpirun -n 2" in given["--launch"]) == (processes == "one_per_device")
+    assert shlex.split(given["--inside"])[:3] == ["apptainer", "--quiet", "exec"]
+    assert shlex.split(given["--inside"])[-1] == "build/images/openmpi-cuda.sif"
+    bare = dataclasses.replace(resolved, system=resolved.system | {"container": None})
+    assert experiments.job_command(bare, job)[-1] == ""
 
 
 def test_resources(checkout):

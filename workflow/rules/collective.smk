@@ -1,4 +1,4 @@
-# Collective operations, one process a rank. Two retries, as in pt2pt.smk.
+# Collective operations, and nccl-tests as a witness. Two retries, as in pt2pt.smk.
 
 
 rule collective_mpi:
@@ -41,5 +41,27 @@ rule collective_nccl:
         command=command("collective_nccl"),
     message:
         "NCCL collectives ({wildcards.job})"
+    shell:
+        MEASURE
+
+
+rule nccl_tests:
+    input:
+        needs("nccl_tests"),
+    output:
+        f"{RESULTS}/records/nccl_tests/{{job}}.jsonl",
+    log:
+        f"{RESULTS}/logs/nccl_tests/{{job}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/nccl_tests/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("nccl_tests"),
+    retries: again(2)
+    resources:
+        **measured("nccl_tests"),
+    params:
+        command=command("nccl_tests"),
+    message:
+        "nccl-tests beside them ({wildcards.job})"
     shell:
         MEASURE

@@ -44,7 +44,7 @@ for skipped in CONFIG.skipped:
 wildcard_constraints:
     tree="[^/]+",
     image="[^/]+",
-    program="|".join(sorted({entry.program for entry in experiments.EXPERIMENTS.values()})),
+    program="|".join(sorted({entry.program for entry in experiments.EXPERIMENTS.values() if entry.program})),
     system="[^/]+",
     campaign="[^/]+",
 
@@ -71,10 +71,12 @@ def programs_of(job):
     """
     contained = weft_jobs.is_contained(CONFIG, job)
     program = experiments.EXPERIMENTS[job.experiment].program
-    files = [
-        ancient(launch.program_path(CONFIG, program, contained=contained)),
-        sources.note(container.tree(CONFIG, contained=contained), program),
-    ]
+    files = []
+    if program:
+        files = [
+            ancient(launch.program_path(CONFIG, program, contained=contained)),
+            sources.note(container.tree(CONFIG, contained=contained), program),
+        ]
     if contained:
         files += [ancient(container.image(CONFIG)), identity()]
     return files

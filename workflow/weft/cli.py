@@ -64,6 +64,18 @@ def _sbatch(options: argparse.Namespace, _others: list[str]) -> None:
         print(path)
 
 
+def _nccl_tests(options: argparse.Namespace, _others: list[str]) -> int:
+    from weft.nccl_tests import run
+
+    return run.run(options)
+
+
+def _import_nccl_tests(options: argparse.Namespace, _others: list[str]) -> int:
+    from weft.nccl_tests import run
+
+    return run.import_logs(options)
+
+
 def _table(options: argparse.Namespace, _others: list[str]) -> None:
     from weft import records, table
 
@@ -139,6 +151,34 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument(
                 "--output", type=Path, help="the file to write; without it, to standard output"
             )
+
+    witness = command("nccl-tests", _nccl_tests, "Run the binaries of nccl-tests and record what they say.")
+    imported = command(
+        "import-nccl-tests", _import_nccl_tests, "Convert what nccl-tests printed into records."
+    )
+    for added in (witness, imported):
+        added.add_argument("--output", type=Path, required=True, help="the record file to write")
+        added.add_argument("--system", required=True, help="copied to the environment record")
+        added.add_argument("--campaign", required=True, help="copied to the environment record")
+        added.add_argument("--experiment", default="nccl_tests", help="copied to the environment record")
+        added.add_argument("--repeat", type=int, default=0, help="which repeat of the whole job this is")
+    for option, text in (
+        ("--operations", "as a campaign names them, separated by commas"),
+        ("--sizes", "in bytes, as the programs take them"),
+        ("--datatype", "float32, float64 or int32"),
+        ("--reduction", "sum, max or min"),
+        ("--graphs", "off, on or both"),
+        ("--processes", "one_per_device or one"),
+    ):
+        witness.add_argument(option, required=True, help=text)
+    witness.add_argument("--ranks", type=int, required=True, help="devices that take part")
+    witness.add_argument("--iterations", type=int, default=20, help="operations timed together")
+    witness.add_argument("--launch", default="", help="words before the container's, as one text")
+    witness.add_argument(
+        "--inside", default="", help="words that run a program in the container, as one text"
+    )
+    imported.add_argument("--operation", help="of which the logs are, where they do not say so (before 2.18)")
+    imported.add_argument("logs", type=Path, nargs="+", help="the output of one call of a binary each")
 
     table = command("table", _table, "Gather record files into one table.")
     table.add_argument(

@@ -33,6 +33,7 @@ MEASUREMENT: dict[str, pa.DataType] = {
     "in_place": _BOOL, "count": _I64, "requested_bytes": _I64, "datatype": TEXT, "element_bytes": _I32,
     "reduction": TEXT,
     "root": _I32,
+    "graph": _BOOL, "processes": TEXT, "algorithm": TEXT, "protocol": TEXT, "transport": TEXT,
     "block_alignment_bytes": _I32, "timer": TEXT, "bandwidth_bytes_per_s": _F64,
     "bus_bandwidth_bytes_per_s": _F64,
     "wrong": _I64, "payload_bytes_moved": _I64, "note": TEXT, "link_class": TEXT,
@@ -78,11 +79,13 @@ AXES: tuple[str, ...] = (
     "ranks",
     "nodes", "placement", "gpudirect", "window", "pairs", "library", "in_place", "count", "datatype",
     "element_bytes",
-    "reduction", "root", "link_class", "container", "mpi_library",
+    "reduction", "root", "graph", "processes", "algorithm", "protocol", "transport", "link_class",
+    "container", "mpi_library", "program",
 )  # fmt: skip
 
-# Those axes that the environment record holds, not the measurement's: with what the programs ran.
-ORIGIN_AXES: tuple[str, ...] = ("container", "mpi_library")
+# Those axes that the environment record holds, not the measurement's: with what the programs ran, and which
+# program it was: nccl-tests measures what ours does.
+ORIGIN_AXES: tuple[str, ...] = ("container", "mpi_library", "program")
 
 # What makes a row unique: a configuration on one system, campaign, backend, host and software, in one repeat
 # of the job. Two requested sizes may round to one; of cases that cannot run, the reason may be all that tells

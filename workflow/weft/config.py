@@ -113,7 +113,7 @@ def load(system: str, campaign: str, root: Path = Path()) -> ResolvedConfig:
 
 def experiment_runs(experiment: str, place: Settings) -> bool:
     """Return whether a system can run an experiment at all: NCCL needs GPUs."""
-    return experiment != "collective_nccl" or place["backend"] == "cuda"
+    return experiment not in ("collective_nccl", "nccl_tests") or place["backend"] == "cuda"
 
 
 def _path(root: Path, folder: str, name: str) -> Path:

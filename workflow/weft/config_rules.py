@@ -12,7 +12,7 @@ from weft.errors import BadInput, did_you_mean
 
 Settings = dict[str, Any]
 ELEMENT_BYTES = {"float32": 4, "float64": 8, "int32": 4}
-_NO_AXES = ("sampling", "window_messages", "schedule", "ranks_per_node")
+_NO_AXES = ("sampling", "window_messages", "schedule", "ranks_per_node", "iterations")
 _PLACEHOLDERS = ("ranks", "nodes", "ranks_per_node", "cores_per_rank", "devices", "gres")
 
 
@@ -74,7 +74,8 @@ def check_sweep(where: str, experiment: str, sweep: Settings, place: Settings) -
         _check_devices(where, sweep, place["devices_per_node"])
         return
     _check_ranks(where, sweep, place["nodes"] * place["ranks_per_node"])
-    if program == "collective":
+    _check_one_process(where, sweep, place["devices_per_node"])
+    if program in ("collective", "nccl"):
         _check_collective(where, sweep)
         return
     fewest = min(sweep["ranks"])
@@ -156,8 +157,22 @@ def _check_ranks(where: str, sweep: Settings, slots: int) -> None:
             raise BadInput(f"{where}.ranks has {ranks}, but {there_are}.")
 
 
+def _check_one_process(where: str, sweep: Settings, devices: int) -> None:
+    if "one" not in sweep.get("processes", []):
+        return
+    if sweep.get("nodes") or max(sweep["ranks"]) > devices:
+        raise BadInput(
+            f"{where}.processes has one, which drives the devices of one node, of which there are {devices};"
+            " take out one, or leave the ranks on a node."
+        )
+
+
 def _check_collective(where: str, sweep: Settings) -> None:
     fewest = min(sweep["ranks"])
+    if {"aligned", "nccl_tests"} <= set(sweep.get("counts", [])):
+        raise BadInput(
+            f"{where}.counts has aligned and nccl_tests, which are alike for most sizes; keep one."
+        )
     for participants in _listed(sweep, "participants"):
         if participants > fewest:
             raise BadInput(f"{where}.participants has {participants}, but it runs with {fewest} ranks.")
@@ -185,6 +200,8 @@ def _ends(pair: str) -> tuple[int, int]:
 def _values(axis: str, sweep: Settings, place: Settings) -> set[Any]:
     """Every value that an axis takes."""
     value = sweep[axis]
+    if axis == "counts":  # both are the same elements for most sizes
+        return {"aligned" if counts == "nccl_tests" else counts for counts in value}
     if axis == "nodes":
         return set(value or (math.ceil(ranks / place["ranks_per_node"]) for ranks in sweep["ranks"]))
     # Every route is measured beside the direct way, which has neither a third device nor pieces.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import shlex
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +32,12 @@ _COLLECTIVE = {"operations": "--benchmarks", "participants": "--participants", "
 
 @dataclass(frozen=True)
 class Experiment:
-    """A rule of the workflow: its program, the benchmark it selects, the option that each axis becomes."""
+    """A rule of the workflow: its program, the benchmark it selects, the option that each axis becomes.
 
-    program: str
+    ``program`` None: what it measures with is not built here.
+    """
+
+    program: str | None
     benchmark: str | None
     options: dict[str, str]
     library: str | None = None
@@ -65,7 +70,19 @@ EXPERIMENTS = {
     "pt2pt_bidirectional_bandwidth": Experiment("pt2pt", "bidirectional_bandwidth", _MESSAGES),
     "pt2pt_message_rate": Experiment("pt2pt", "message_rate", _MESSAGES),
     "collective_mpi": Experiment("collective", None, _REDUCTIONS, "mpi"),
-    "collective_nccl": Experiment("collective", None, _REDUCTIONS, "nccl"),
+    "collective_nccl": Experiment("collective", None, {**_REDUCTIONS, "graphs": "--graphs"}, "nccl"),
+    "nccl_tests": Experiment(
+        None,
+        None,
+        {
+            **_SIZES,
+            "operations": "--operations",
+            "datatype": "--datatype",
+            "reduction": "--reduction",
+            "graphs": "--graphs",
+            "iterations": "--iterations",
+        },
+    ),
 }
 
 _SAMPLING = {
@@ -106,6 +123,8 @@ def job_parts(config: ResolvedConfig, job: Job) -> list[list[str]]:
     """
     experiment = EXPERIMENTS[job.experiment]
     axes = axes_of(config, job)
+    if experiment.program is None:
+        return _witness_parts(config, job, axes)
     arguments = ["--output", record_path(config, job)]
     if experiment.benchmark:
         arguments += ["--benchmarks", experiment.benchmark]
@@ -113,19 +132,19 @@ def job_parts(config: ResolvedConfig, job: Job) -> list[list[str]]:
         arguments += ["--library", experiment.library]
     if job.gpudirect == "off":
         axes = {**axes, "placements": [place for place in axes["placements"] if place != "device"]}
-    for axis, option in experiment.options.items():
-        if axis in axes:
-            arguments += [option, _argument(axis, axes[axis])]
+    if job.processes != job.ranks and axes["participants"] == "all":
+        axes = {**axes, "participants": [job.ranks]}
+    arguments += _options(experiment, axes)
     if job.gpudirect:
         arguments += ["--gpudirect", job.gpudirect]
+    arguments += [word for option, value in job.choices for word in (f"--{option}", value)]
     if config.backend == "host":
         arguments += ["--host-devices", str(config.system["devices_per_node"])]
     arguments += sampling_arguments(axes.get("sampling", config.campaign["sampling"]))
     if config.system["watchdog_s"] is not None:
         arguments += ["--watchdog-s", str(config.system["watchdog_s"])]
-    arguments += ["--repeat", str(job.repeat), "--system", config.system_name]
-    arguments += ["--campaign", config.campaign_name, "--experiment", job.experiment]
-    geometry = Geometry.of(config, job.ranks, job.nodes) if job.ranks else None
+    arguments += _identity(config, job)
+    geometry = Geometry.of(config, job.processes, job.nodes) if job.processes else None
     if geometry:
         arguments += ["--expect-ranks", str(geometry.ranks), "--expect-nodes", str(geometry.nodes)]
         if geometry.ranks % geometry.nodes == 0:
@@ -134,6 +153,34 @@ def job_parts(config: ResolvedConfig, job: Job) -> list[list[str]]:
     return command_parts(
         config, experiment.program, arguments, geometry, job.gpudirect, contained=is_contained(config, job)
     )
+
+
+def _witness_parts(config: ResolvedConfig, job: Job, axes: dict[str, Any]) -> list[list[str]]:
+    """The line of `weft nccl-tests`, which starts the binaries itself: those of the image, or of the PATH."""
+    geometry = Geometry.of(config, job.processes, job.nodes) if job.processes != 1 else None
+    contained = is_contained(config, job)
+    launch = command_parts(config, "./", [], geometry, contained=contained)[:-1]
+    inside = launch.pop() if contained else []
+    arguments = ["--output", record_path(config, job), *_options(EXPERIMENTS[job.experiment], axes)]
+    arguments += ["--ranks", str(job.ranks)]
+    arguments += ["--processes", dict(job.choices).get("processes", "one_per_device")]
+    arguments += [*_identity(config, job), "--launch", shlex.join(itertools.chain(*launch))]
+    arguments += ["--inside", shlex.join(inside)]
+    python = ["env", "PYTHONPATH=workflow", sys.executable, "-m", "weft", "nccl-tests"]
+    return [python, arguments]
+
+
+def _identity(config: ResolvedConfig, job: Job) -> list[str]:
+    return [
+        *("--repeat", str(job.repeat), "--system", config.system_name),
+        *("--campaign", config.campaign_name, "--experiment", job.experiment),
+    ]
+
+
+def _options(experiment: Experiment, axes: dict[str, Any]) -> list[str]:
+    """The option that each axis of the sweep becomes, with its value."""
+    given = [(option, axes[axis], axis) for axis, option in experiment.options.items() if axis in axes]
+    return [word for option, value, axis in given for word in (option, _argument(axis, value))]
 
 
 def sampling_arguments(sampling: dict[str, Any]) -> list[str]:

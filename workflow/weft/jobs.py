@@ -10,13 +10,23 @@ from typing import Any
 from weft.config import ResolvedConfig
 from weft.errors import BadInput
 
+# What NCCL reads once in a process, and how many processes there are: by axis of a sweep the option of the
+# program, and the choice that needs no name.
+CHOICES = {
+    "processes": ("processes", "one_per_device"),
+    "algorithms": ("algorithm", "auto"),
+    "protocols": ("protocol", "auto"),
+    "transports": ("transport", "auto"),
+}
+
 
 @dataclass(frozen=True)
 class Job:
     """One run of a program: a sweep on one geometry. What means nothing to an experiment is None.
 
     ``nodes`` is None for as few as have places for the ranks; ``container`` is `off` for the bare machine
-    where the system has a container.
+    where the system has a container; ``choices`` are pairs of an option and its value, where that is not the
+    one that needs no name.
     """
 
     experiment: str
@@ -26,6 +36,12 @@ class Job:
     gpudirect: str | None = None
     nodes: int | None = None
     container: str | None = None
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def processes(self) -> int | None:
+        """How many processes the launcher starts: one a rank, or one that drives the devices of all."""
+        return 1 if ("processes", "one") in self.choices else self.ranks
 
     @property
     def name(self) -> str:
@@ -35,6 +51,7 @@ class Job:
             f"ranks{self.ranks}" if self.ranks else None,
             f"nodes{self.nodes}" if self.nodes else None,
             f"gpudirect-{self.gpudirect}" if self.gpudirect else None,
+            *(f"{option}-{value}" for option, value in self.choices),
             f"container-{self.container}" if self.container else None,
             f"repeat{self.repeat}",
         ]
@@ -62,10 +79,10 @@ def jobs(config: ResolvedConfig) -> Iterator[Job]:
     for repeat in range(config.campaign["repeats"]):
         for experiment in config.campaign["experiments"]:
             for sweep, axes in config.sweeps(experiment).items():
-                for (ranks, nodes), gpudirect, container in itertools.product(
-                    _geometries(axes), _switches(axes), _containers(config, axes)
+                for (ranks, nodes), gpudirect, container, choices in itertools.product(
+                    _geometries(axes), _switches(axes), _containers(config, axes), _choices(axes)
                 ):
-                    yield Job(experiment, repeat, sweep, ranks, gpudirect, nodes, container)
+                    yield Job(experiment, repeat, sweep, ranks, gpudirect, nodes, container, choices)
 
 
 def axes_of(config: ResolvedConfig, job: Job) -> dict[str, Any]:
@@ -79,6 +96,7 @@ def axes_of(config: ResolvedConfig, job: Job) -> dict[str, Any]:
         or job.repeat >= config.campaign["repeats"]
         or (job.ranks, job.nodes) not in _geometries(axes)
         or job.container not in _containers(config, axes)
+        or job.choices not in _choices(axes)
     ):
         raise BadInput(
             f"Campaign '{config.campaign_name}' has no job {job.path} on system '{config.system_name}'."
@@ -111,3 +129,12 @@ def _containers(config: ResolvedConfig, axes: dict[str, Any]) -> list[str | None
     if config.system["container"] is None:
         return [None]
     return [None if switch == "on" else switch for switch in axes.get("container", ["on"])]
+
+
+def _choices(axes: dict[str, Any]) -> list[tuple[tuple[str, str], ...]]:
+    """The product of CHOICES, each without those that need no name."""
+    named = [
+        [() if value == default else ((option, value),) for value in axes.get(axis, [default])]
+        for axis, (option, default) in CHOICES.items()
+    ]
+    return [tuple(itertools.chain(*choice)) for choice in itertools.product(*named)]

@@ -21,10 +21,11 @@ def resources(config: ResolvedConfig, job: Job) -> Resources:
     executor plugin, values that reach its shell are quoted.
     """
     axes = axes_of(config, job)
-    geometry = Geometry.of(config, job.ranks or 1, job.nodes)
+    geometry = Geometry.of(config, job.processes or 1, job.nodes)
     devices = devices_of(config, geometry)
     # Four buffers of the largest size a device; two of the topology's, larger than any cache.
-    used = min(devices, geometry.ranks_per_node) if job.ranks else devices
+    members = job.ranks if job.processes == 1 else geometry.ranks_per_node
+    used = min(devices, members) if job.ranks else devices
     buffer_bytes = 4 * used * max(axes.get("sizes_bytes", [0]))
     if job.experiment == "topology":
         buffer_bytes = 2 * _TOPOLOGY_COPY_BYTES

@@ -35,7 +35,7 @@ def lost_builds(config: ResolvedConfig) -> list[str]:
         if Path(jobs.record_path(config, job)).exists():
             contained = jobs.is_contained(config, job)
             program = EXPERIMENTS[job.experiment].program
-            lost += [launch.program_path(config, program, contained=contained)]
+            lost += [launch.program_path(config, program, contained=contained)] if program else []
             lost += [container.image(config)] if contained else []
     return [path for path in dict.fromkeys(lost) if not Path(path).exists()]
 
@@ -47,6 +47,8 @@ def _is_unnoted(path: str, checkout: Path) -> bool:
 
 def _is_of_now(config: ResolvedConfig, job: Job, record: Path) -> bool:
     program = EXPERIMENTS[job.experiment].program
+    if program is None:
+        return False
     contained = jobs.is_contained(config, job)
     binary = launch.program_path(config, program, contained=contained)
     words = experiments.job_command(config, job)

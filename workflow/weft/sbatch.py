@@ -169,7 +169,8 @@ def _needed(config: ResolvedConfig, measured: Sequence[Job]) -> list[str]:
     files = set()
     for job in measured:
         contained = is_contained(config, job)
-        files.add(launch.program_path(config, program, contained=contained))
+        if program:
+            files.add(launch.program_path(config, program, contained=contained))
         if contained:
             files |= {container.image(config), container.digest_file(config)}
     return sorted(files)

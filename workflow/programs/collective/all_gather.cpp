@@ -24,6 +24,7 @@ static const RegisteredOperation all_gather{{
                            datatype, communicator);
     },
     never_refuses,
+    NcclAlgorithms::ring,
 #if WEFT_BACKEND_CUDA
     [](const Call& call, ncclDataType_t datatype, ncclRedOp_t, ncclComm_t communicator, cudaStream_t stream) {
       return ncclAllGather(call.send, call.receive, call.count, datatype, communicator, stream);

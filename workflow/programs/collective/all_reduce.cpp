@@ -23,6 +23,7 @@ static const RegisteredOperation all_reduce{{
                            datatype, reduction, communicator);
     },
     never_refuses,
+    NcclAlgorithms::ring_and_tree,
 #if WEFT_BACKEND_CUDA
     [](const Call& call, ncclDataType_t datatype, ncclRedOp_t reduction, ncclComm_t communicator,
        cudaStream_t stream) {

@@ -31,6 +31,7 @@ static const RegisteredOperation all_to_all{{
       return in_place ? "NCCL has no in-place exchange of blocks: sends would read what receives have written"
                       : nullptr;
     },
+    NcclAlgorithms::none,
 #if WEFT_BACKEND_CUDA
     [](const Call& call, ncclDataType_t datatype, ncclRedOp_t, ncclComm_t communicator, cudaStream_t stream) {
       NcclGroup group(call, datatype, communicator, stream);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collective/nccl_choices.hpp"
 #include "collective/operation.hpp"
 #include "core/options.hpp"
 
@@ -13,16 +14,27 @@ namespace weft::collective {
 
 void declare_axes(Options& options);
 
+/// How a size becomes a count of elements; see elements_for.
+enum class Counts { aligned, unaligned, nccl_tests };
+constexpr const char* counts_names[] = {"aligned", "unaligned", "nccl_tests"};
+
 struct Axes {
-  /// Throws UsageError.
-  Axes(const Options& options, int ranks);
+  /// `world_size`: processes that were started. Throws UsageError.
+  Axes(const Options& options, int world_size);
 
   LibraryName library;
   Datatype datatype;
   Reduction reduction;
   std::vector<std::uint64_t> sizes_bytes;
-  std::vector<bool> in_place, aligned;
+  std::vector<bool> in_place, graph;
+  std::vector<Counts> counts;
+  Processes processes;
+  NcclChoices nccl;
   std::vector<int> participants;
+
+ private:
+  void check_library(const Options& options) const;
+  void read_participants(const Options& options, int world_size);
 };
 
 /// How many elements an operation gets, at most those of the size asked for.
@@ -34,8 +46,9 @@ struct Elements {
 
 /// Aligned: `total` is divisible by 16 x ranks. Unaligned: each rank's block is an odd number of elements, so
 /// that it is aligned to one element only: the published dips at 3 and 5 ranks coincide with such blocks.
+/// As nccl-tests counts: blocks are a multiple of 16 bytes, and what has no blocks has the size asked for.
 /// Empty where the size has too few elements for that.
 std::optional<Elements> elements_for(const Operation& operation, std::uint64_t size_bytes,
-                                     std::size_t element_bytes, int ranks, bool aligned);
+                                     std::size_t element_bytes, int ranks, Counts counts);
 
 }  // namespace weft::collective

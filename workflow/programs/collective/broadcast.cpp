@@ -24,6 +24,7 @@ static const RegisteredOperation broadcast{{
       return MPI_Bcast(call.receive, mpi_count(call.count), datatype, call.root, communicator);
     },
     never_refuses,
+    NcclAlgorithms::ring,
 #if WEFT_BACKEND_CUDA
     [](const Call& call, ncclDataType_t datatype, ncclRedOp_t, ncclComm_t communicator, cudaStream_t stream) {
       return ncclBroadcast(call.send, call.receive, call.count, datatype, call.root, communicator, stream);

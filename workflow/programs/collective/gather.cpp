@@ -29,6 +29,7 @@ static const RegisteredOperation gather{{
                         call.root, communicator);
     },
     never_refuses,
+    NcclAlgorithms::none,
 #if WEFT_BACKEND_CUDA
     [](const Call& call, ncclDataType_t datatype, ncclRedOp_t, ncclComm_t communicator, cudaStream_t stream) {
       NcclGroup group(call, datatype, communicator, stream);

@@ -4,31 +4,48 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "collective/nccl_choices.hpp"
 #include "collective/operation.hpp"
 #include "core/device.hpp"
 #include "mpi/world.hpp"
 
 namespace weft::collective {
 
-/// A library, joined by the ranks of one team.
+/// A participant: its rank in the operation, the rank of the world that drives it, its device.
+struct Member {
+  int rank, process, device;
+};
+
+/// The first `participants`, in order of rank.
+std::vector<Member> members_of(const World& world, Processes processes, int participants);
+
+/// One operation on buffers that stay where they are.
+class Work {
+ public:
+  virtual ~Work() = default;
+  /// Runs it `operations` times back to back after a synchronised start, and returns the seconds that this
+  /// process's members took. Called by all processes of the team.
+  virtual double run(std::size_t operations) = 0;
+};
+
+/// A library, joined by the processes of one team.
 class Library {
  public:
   virtual ~Library() = default;
-  /// Runs an operation `operations` times back to back after a synchronised start, and returns the seconds
-  /// that this rank took. Called by all ranks of the team.
-  virtual double run(const Operation& operation, const Call& call, std::size_t operations) = 0;
+  /// `calls`: one for each member that this process drives, by rank; their buffers and the library must
+  /// outlive the work. `graph`: the operations of a run are captured in a CUDA graph and launched as one.
+  /// Called by all processes of the team.
+  virtual std::unique_ptr<Work> prepare(const Operation& operation, std::vector<Call> calls, bool graph) = 0;
   /// `timer` of a measurement.
   virtual const char* timer() const = 0;
 };
 
 std::unique_ptr<Library> join_mpi(RankTeam& team);
-/// Throws Unsupported where the program was built without NCCL.
-std::unique_ptr<Library> join_nccl(RankTeam& team, int rank, int ranks, int device);
-
-/// Why the first `participants` ranks of a world cannot run an operation with a library; empty when they can.
-std::optional<std::string> refusal(LibraryName name, const Operation& operation, bool in_place,
-                                   const World& world, int participants);
+/// `members`: those that this process drives, of `ranks` in all. Throws Unsupported where the program was
+/// built without NCCL.
+std::unique_ptr<Library> join_nccl(RankTeam& team, const std::vector<Member>& members, int ranks);
 
 /// environment.software.nccl; null without NCCL.
 Json nccl_version();
@@ -46,8 +63,8 @@ class Groups {
     std::unique_ptr<Subteam> team;
     std::unique_ptr<Library> library;
   };
-  /// Called by the first `participants` ranks together.
-  Group& group(LibraryName name, int participants);
+  /// Called by the processes of the members together. One run of the program has one kind of `processes`.
+  Group& group(LibraryName name, Processes processes, int participants);
 
  private:
   World& world_;

@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
   };
   program.prepare = [&](const weft::Options& options) {
     world.check_geometry(options);
-    weft::collective::Axes(options, world.size());
+    const weft::collective::Axes axes(options, world.size());
+    if (axes.library == weft::collective::LibraryName::nccl) axes.nccl.set_variables();
   };
   program.software = [&] { return world.software().set("nccl", weft::collective::nccl_version()); };
   program.geometry = [&] { return world.geometry(); };

@@ -29,18 +29,34 @@ MPI_Op native(Reduction reduction) {
   return MPI_OP_NULL;
 }
 
+class MpiWork : public Work {
+ public:
+  MpiWork(MPI_Comm communicator, const Operation& operation, const Call& call)
+      : communicator_(communicator), operation_(operation), call_(call) {}
+
+  double run(std::size_t operations) override {
+    const MPI_Datatype datatype = native(call_.datatype);
+    const MPI_Op reduction = native(call_.reduction);
+    WEFT_MPI(MPI_Barrier(communicator_));
+    const double start_s = MPI_Wtime();
+    for (std::size_t i = 0; i < operations; ++i)
+      check_mpi(operation_.mpi(call_, datatype, reduction, communicator_), operation_.key, __FILE__,
+                __LINE__);
+    return MPI_Wtime() - start_s;
+  }
+
+ private:
+  MPI_Comm communicator_;
+  Operation operation_;
+  Call call_;
+};
+
 class Mpi : public Library {
  public:
   explicit Mpi(RankTeam& team) : communicator_(team.communicator()) {}
 
-  double run(const Operation& operation, const Call& call, std::size_t operations) override {
-    const MPI_Datatype datatype = native(call.datatype);
-    const MPI_Op reduction = native(call.reduction);
-    WEFT_MPI(MPI_Barrier(communicator_));
-    const double start_s = MPI_Wtime();
-    for (std::size_t i = 0; i < operations; ++i)
-      check_mpi(operation.mpi(call, datatype, reduction, communicator_), operation.key, __FILE__, __LINE__);
-    return MPI_Wtime() - start_s;
+  std::unique_ptr<Work> prepare(const Operation& operation, std::vector<Call> calls, bool) override {
+    return std::make_unique<MpiWork>(communicator_, operation, calls.front());
   }
 
   const char* timer() const override { return "host_clock"; }

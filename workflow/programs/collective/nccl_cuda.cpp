@@ -1,5 +1,7 @@
-// Collectives by NCCL, one process a device; MPI only brings the ranks together.
+// Collectives by NCCL, one process a device or one for all; MPI only brings the processes together.
 #include <nccl.h>
+
+#include <algorithm>
 
 #include "collective/library.hpp"
 #include "core/error.hpp"
@@ -40,56 +42,163 @@ ncclRedOp_t native(Reduction reduction) {
   return ncclNumOps;
 }
 
-class Nccl : public Library {
- public:
-  Nccl(RankTeam& team, int rank, int ranks, int device)
-      : team_(team), stream_(device), start_(device), end_(device) {
-    ncclUniqueId id{};
-    if (rank == 0) WEFT_NCCL(ncclGetUniqueId(&id));
-    WEFT_MPI(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, team.communicator()));
-    const DeviceGuard guard(device);
-    WEFT_NCCL(ncclCommInitRank(&communicator_, ranks, id, rank));
-  }
-
-  ~Nccl() override {
-    const ncclResult_t result = ncclCommDestroy(communicator_);
+/// A member's place in the operation: its communicator, stream and events.
+struct Seat {
+  explicit Seat(int device) : stream(device), start(device), end(device) {}
+  ~Seat() {
+    if (!communicator) return;
+    const ncclResult_t result = ncclCommDestroy(communicator);
     if (result != ncclSuccess)
       report_call("NCCL", "ncclCommDestroy", ncclGetErrorString(result), __FILE__, __LINE__);
   }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
 
-  Nccl(const Nccl&) = delete;
-  Nccl& operator=(const Nccl&) = delete;
+  ncclComm_t communicator = nullptr;
+  Stream stream;
+  Event start, end;
+};
 
-  double run(const Operation& operation, const Call& call, std::size_t operations) override {
-    const DeviceGuard guard(stream_.device());
-    const ncclDataType_t datatype = weft::collective::native(call.datatype);
-    const ncclRedOp_t reduction = weft::collective::native(call.reduction);
+using Seats = std::vector<std::unique_ptr<Seat>>;
+
+/// What a stream was given while it was captured.
+class Graph {
+ public:
+  /// Ends the capture of the seat's stream.
+  explicit Graph(const Seat& seat) : device_(seat.stream.device()) {
+    const DeviceGuard guard(device_);
+    cudaGraph_t captured = nullptr;
+    WEFT_CUDA(cudaStreamEndCapture(weft::native(seat.stream), &captured));
+    const cudaError_t status = cudaGraphInstantiate(&executable_, captured, 0);
+    WEFT_CUDA_REPORT(cudaGraphDestroy(captured));
+    WEFT_CUDA(status);
+    WEFT_CUDA(cudaGraphUpload(executable_, weft::native(seat.stream)));
+  }
+  ~Graph() {
+    if (executable_) WEFT_CUDA_REPORT(cudaGraphExecDestroy(executable_));
+  }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  void launch(const Stream& stream) const {
+    const DeviceGuard guard(device_);
+    WEFT_CUDA(cudaGraphLaunch(executable_, weft::native(stream)));
+  }
+
+ private:
+  int device_;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+class NcclWork : public Work {
+ public:
+  NcclWork(RankTeam& team, const Seats& seats, const Operation& operation, std::vector<Call> calls,
+           bool graph)
+      : team_(team), seats_(seats), operation_(operation), calls_(std::move(calls)), graph_(graph) {
+    if (!graph_) return;
+    enqueue();  // NCCL connects at first use, which belongs into no graph
+    synchronize();
+  }
+
+  double run(std::size_t operations) override {
+    if (graph_ && operations != captured_) capture(operations);
     team_.barrier();
-    start_.record(stream_);
+    for (const auto& seat : seats_)
+      seat->start.record(seat->stream);
+    if (graph_)
+      for (std::size_t i = 0; i < seats_.size(); ++i)
+        graphs_[i]->launch(seats_[i]->stream);
+    else
+      for (std::size_t i = 0; i < operations; ++i)
+        enqueue();
+    for (const auto& seat : seats_)
+      seat->end.record(seat->stream);
+    synchronize();
+    double time_s = 0;
+    for (const auto& seat : seats_)
+      time_s = std::max(time_s, seat->end.seconds_since(seat->start));
+    return time_s;
+  }
+
+ private:
+  /// One operation of every member. Those of one process must be told to NCCL as a group: each alone would
+  /// wait for the others.
+  void enqueue() {
+    const ncclDataType_t datatype = native(calls_.front().datatype);
+    const ncclRedOp_t reduction = native(calls_.front().reduction);
+    const bool several = seats_.size() > 1;
+    if (several) WEFT_NCCL(ncclGroupStart());
+    for (std::size_t i = 0; i < seats_.size(); ++i)
+      check_nccl(operation_.nccl(calls_[i], datatype, reduction, seats_[i]->communicator,
+                                 weft::native(seats_[i]->stream)),
+                 operation_.key, __FILE__, __LINE__);
+    if (several) WEFT_NCCL(ncclGroupEnd());
+  }
+
+  void capture(std::size_t operations) {
+    captured_ = 0;
+    graphs_.clear();
+    for (const auto& seat : seats_) {
+      const DeviceGuard guard(seat->stream.device());
+      WEFT_CUDA(cudaStreamBeginCapture(weft::native(seat->stream), cudaStreamCaptureModeThreadLocal));
+    }
     for (std::size_t i = 0; i < operations; ++i)
-      check_nccl(operation.nccl(call, datatype, reduction, communicator_, weft::native(stream_)),
-                 operation.key, __FILE__, __LINE__);
-    end_.record(stream_);
-    stream_.synchronize();
-    ncclResult_t asynchronous = ncclSuccess;
-    WEFT_NCCL(ncclCommGetAsyncError(communicator_, &asynchronous));
-    WEFT_NCCL(asynchronous);
-    return end_.seconds_since(start_);
+      enqueue();
+    for (const auto& seat : seats_)
+      graphs_.push_back(std::make_unique<Graph>(*seat));
+    synchronize();
+    captured_ = operations;
+  }
+
+  void synchronize() {
+    for (const auto& seat : seats_) {
+      seat->stream.synchronize();
+      ncclResult_t asynchronous = ncclSuccess;
+      WEFT_NCCL(ncclCommGetAsyncError(seat->communicator, &asynchronous));
+      WEFT_NCCL(asynchronous);
+    }
+  }
+
+  RankTeam& team_;
+  const Seats& seats_;
+  Operation operation_;
+  std::vector<Call> calls_;
+  bool graph_;
+  std::size_t captured_ = 0;  ///< operations in graphs_
+  std::vector<std::unique_ptr<Graph>> graphs_;
+};
+
+class Nccl : public Library {
+ public:
+  Nccl(RankTeam& team, const std::vector<Member>& members, int ranks) : team_(team) {
+    ncclUniqueId id{};
+    if (team.leads()) WEFT_NCCL(ncclGetUniqueId(&id));
+    WEFT_MPI(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, team.communicator()));
+    for (const Member& member : members)
+      seats_.push_back(std::make_unique<Seat>(member.device));
+    WEFT_NCCL(ncclGroupStart());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const DeviceGuard guard(members[i].device);
+      WEFT_NCCL(ncclCommInitRank(&seats_[i]->communicator, ranks, id, members[i].rank));
+    }
+    WEFT_NCCL(ncclGroupEnd());
+  }
+
+  std::unique_ptr<Work> prepare(const Operation& operation, std::vector<Call> calls, bool graph) override {
+    return std::make_unique<NcclWork>(team_, seats_, operation, std::move(calls), graph);
   }
 
   const char* timer() const override { return "device_events"; }
 
  private:
   RankTeam& team_;
-  Stream stream_;
-  Event start_, end_;
-  ncclComm_t communicator_ = nullptr;
+  Seats seats_;
 };
 
 }  // namespace
 
-std::unique_ptr<Library> join_nccl(RankTeam& team, int rank, int ranks, int device) {
-  return std::make_unique<Nccl>(team, rank, ranks, device);
+std::unique_ptr<Library> join_nccl(RankTeam& team, const std::vector<Member>& members, int ranks) {
+  return std::make_unique<Nccl>(team, members, ranks);
 }
 
 Json nccl_version() {

@@ -3,7 +3,7 @@
 
 namespace weft::collective {
 
-std::unique_ptr<Library> join_nccl(RankTeam&, int, int, int) {
+std::unique_ptr<Library> join_nccl(RankTeam&, const std::vector<Member>&, int) {
   throw Unsupported("this program was built without NCCL (host backend)");
 }
 

@@ -18,6 +18,9 @@ namespace weft::collective {
 enum class LibraryName { mpi, nccl };
 constexpr const char* library_names[] = {"mpi", "nccl"};
 
+/// What NCCL's algorithms are for an operation; none: it is made of sends and receives.
+enum class NcclAlgorithms { none, ring, ring_and_tree };
+
 /// One call, as a rank sees it. Counts are elements; `count` is nccl-tests': of a block where the operation
 /// has blocks.
 struct Call {
@@ -58,6 +61,7 @@ struct Operation {
   const char* (*mpi_refuses)(bool in_place);
   int (*mpi)(const Call& call, MPI_Datatype datatype, MPI_Op reduction, MPI_Comm communicator);
   const char* (*nccl_refuses)(bool in_place);
+  NcclAlgorithms nccl_algorithms;
 #if WEFT_BACKEND_CUDA
   ncclResult_t (*nccl)(const Call& call, ncclDataType_t datatype, ncclRedOp_t reduction,
                        ncclComm_t communicator, cudaStream_t stream);

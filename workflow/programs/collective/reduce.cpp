@@ -25,6 +25,7 @@ static const RegisteredOperation reduce{{
                         mpi_count(call.count), datatype, reduction, call.root, communicator);
     },
     never_refuses,
+    NcclAlgorithms::ring,
 #if WEFT_BACKEND_CUDA
     [](const Call& call, ncclDataType_t datatype, ncclRedOp_t reduction, ncclComm_t communicator,
        cudaStream_t stream) {

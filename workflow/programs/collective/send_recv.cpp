@@ -35,6 +35,7 @@ static const RegisteredOperation send_recv{{
     [](bool in_place) {
       return in_place ? "NCCL has no send that is replaced by what is received" : nullptr;
     },
+    NcclAlgorithms::none,
 #if WEFT_BACKEND_CUDA
     [](const Call& call, ncclDataType_t datatype, ncclRedOp_t, ncclComm_t communicator, cudaStream_t stream) {
       NcclGroup group(call, datatype, communicator, stream);

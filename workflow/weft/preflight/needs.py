@@ -29,7 +29,7 @@ def needs(config: ResolvedConfig, jobs: Iterable[Job]) -> list[Need]:
     """Return what each of ``jobs`` asks for."""
     found = []
     for job in jobs:
-        geometry = Geometry.of(config, job.ranks or 1, job.nodes)
+        geometry = Geometry.of(config, job.processes or 1, job.nodes)
         asked = resources(config, job)
         found.append(
             Need(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from weft.nccl_tests.operations import bus_factor
 from weft.published.intranode import COARSE_GIGABYTES_PER_SECOND, TOO_COARSE
 from weft.published.recording import FileKey, Protocol, Recording, measured
 from weft.published.reference import Row, integer, number, rate, read
@@ -48,18 +49,6 @@ def _unusable(row: Row) -> str | None:
         return "one GPU: nothing is communicated"
     bandwidth = number(row, "bus_bandwidth_gigabytes_per_second")
     return TOO_COARSE if bandwidth is not None and bandwidth < COARSE_GIGABYTES_PER_SECOND else None
-
-
-def bus_factor(operation: str, ranks: int) -> float:
-    """Return bus bandwidth / algorithm bandwidth as nccl-tests defines them, sizes being those of the whole
-    operation.
-    """
-    match operation:
-        case "all_reduce":
-            return 2 * (ranks - 1) / ranks
-        case "all_gather" | "reduce_scatter":
-            return (ranks - 1) / ranks
-    return 1.0
 
 
 def _record(row: Row) -> dict[str, Any]:
