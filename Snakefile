@@ -10,7 +10,7 @@
 #
 # results/SYSTEM/CAMPAIGN/
 #   config.resolved.yaml                 what was asked for, every default filled in
-#   records/EXPERIMENT/SWEEP[.ranksN][.nodesN][.gpudirect-on][.container-off].repeatN.jsonl     what a program measured (records/topology/repeat0.jsonl)
+#   records/EXPERIMENT/SWEEP[.ranksN][.nodesN][.gpudirect-on][.algorithm-ring][.container-off].repeatN.jsonl     what a program measured (records/topology/repeat0.jsonl)
 #   logs/…  benchmarks/…                 what a program said, and what it cost, by the same names
 #   table.parquet  problems.json         all records as one table; the files that could not be read
 #   report.html  figures/                the report; each figure with its values

@@ -13,12 +13,14 @@ from weft.figures import (
     host_links,
     latency,
     messages,
+    nccl_ways,
     nodes,
     overtaking,
     participants,
     routes,
     spread,
     topology,
+    witness,
 )
 from weft.figures.dataset import Dataset
 from weft.figures.figure import REGISTRY, Figure, draw
@@ -39,6 +41,8 @@ MODULES = (
     participants,
     collective_nodes,
     collective_ratios,
+    nccl_ways,
+    witness,
     containers,
     spread,
 )

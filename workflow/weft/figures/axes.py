@@ -30,6 +30,14 @@ WORDS = {
     "send_recv": "send/receive",
     "nccl": "NCCL",
     "mpi": "MPI",
+    "nccl_tests": "nccl-tests",
+    "one_per_device": "a process a device",
+    "one": "one process",
+    "ll": "LL",
+    "ll128": "LL128",
+    "p2p": "P2P",
+    "shm": "shared memory",
+    "socket": "sockets",
     "nccl1": "NCCL 1",
     "nccl2": "NCCL 2",
     "nvgroup": "NV-Group",
@@ -50,7 +58,7 @@ NAMES = {
     "element_bytes": "element size",
 }
 INDICES = ("source_rank", "destination_rank", "via", "device", "root", "window", "source", "destination")
-SWITCHES = {"peer_access": "peer access", "gpudirect": "GPUDirect"}
+SWITCHES = {"peer_access": "peer access", "gpudirect": "GPUDirect", "graph": "CUDA graph"}
 PLACES = {"in_place": ("out of place", "in place")}
 _VALUE_ORDER = (
     "unidirectional",

@@ -30,7 +30,7 @@ def in_place(dataset: Dataset) -> Iterator[Figure]:
     if both.empty:
         return
     ratio = (both[1] / both[0]).rename("in_place_over_out_of_place").reset_index()
-    yield from _ratios(
+    yield from ratios(
         dataset,
         frame,
         ratio,
@@ -55,7 +55,7 @@ def libraries(dataset: Dataset) -> Iterator[Figure]:
         return
     ratio = (both[second] / both[first]).rename("ratio").reset_index()
     one, other = WORDS.get(second, second), WORDS.get(first, first)
-    yield from _ratios(
+    yield from ratios(
         dataset,
         frame,
         ratio,
@@ -67,7 +67,7 @@ def libraries(dataset: Dataset) -> Iterator[Figure]:
     )
 
 
-def _ratios(
+def ratios(
     dataset: Dataset,
     frame: pd.DataFrame,
     ratio: pd.DataFrame,

@@ -179,6 +179,7 @@ def _render(
         affinity=sections.affinity(metadata),
         spread=sections.spread_rows(repeat_spread(dataset)),
         containers=sections.container_rows(dataset),
+        witness=sections.witness_rows(dataset),
         environments=environments,
         environment_count=environment_count,
         jobs=provenance.jobs(dataset),

@@ -204,7 +204,10 @@ def _messages(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
 
 def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     frame = dataset.configurations(benchmark).assign(collective=say("benchmark", benchmark.split(".")[1]))
-    frame = collectives.plain(collectives.prepared(frame))
+    frame = collectives.usual(collectives.prepared(frame))
+    if frame.empty:
+        return
+    frame = collectives.plain(frame)
     if BUS_BANDWIDTH.column not in frame:
         return
     frame = frame[frame[BUS_BANDWIDTH.column].notna()]

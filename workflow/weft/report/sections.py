@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.figures import Dataset
+from weft.figures import Dataset, witness
 from weft.figures import quantities as q
 from weft.figures.containers import compared, summary
 from weft.figures.spread import name_of, spread_table
@@ -61,6 +61,26 @@ def container_rows(dataset: Dataset) -> list[list[str]]:
             *(f"{ratio:.3f}" for ratio in row[6:]),
         ]
         for row in summary(frame).itertuples()
+    ]
+
+
+def witness_rows(dataset: Dataset) -> list[list[str]]:
+    """Our times beside those of nccl-tests: operation, way, size, ours with interval, theirs, ratio with
+    interval, difference.
+    """
+    return [
+        [
+            str(row.collective),
+            str(row.way) or "–",
+            q.size(row.size_bytes),
+            q.time(row.ours_s, row.low_s, row.high_s),
+            q.interval(row.low_s, row.high_s, row.ours_s, q.TIME_UNITS) or "–",
+            q.time(row.theirs_s),
+            f"{row.ratio:.3f}",
+            f"[{row.ratio_low:.3f}, {row.ratio_high:.3f}]" if q.is_number(row.ratio_low) else "–",
+            f"{1e6 * row.difference_s:+.2f}{q.NO_BREAK}µs",
+        ]
+        for row in witness.compared(dataset).itertuples()
     ]
 
 

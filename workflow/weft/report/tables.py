@@ -33,6 +33,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "repeats": (),
 }
 _UNPRINTED = ("datatype", "element_bytes", "count", "reduction", "root", "window", "devices")
+# What is not said where it is the same for all rows.
+_UNSAID = (*_UNPRINTED, "benchmark", "program", "graph", "processes", "algorithm", "protocol", "transport")
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
     header += ["runs"]
     columns += [[str(int(v)) for v in frame["runs"]]]
     numeric += [True] * (len(header) - len(numeric))
-    shared = describe(frame, [a for a in AXES if a not in _UNPRINTED and a != "benchmark"])
+    shared = describe(frame, [a for a in AXES if a not in _UNSAID])
     left = (
         f" {q.count(len(frame))} of {q.count(total)} configurations, spread over sizes; all are in "
         f"table.parquet."
@@ -152,7 +154,7 @@ def _axis(axis: str, value: object) -> str:
         "window",
     ):
         return str(int(value))  # type: ignore[call-overload]
-    if axis in ("peer_access", "gpudirect"):
+    if axis in ("peer_access", "gpudirect", "graph"):
         return "on" if value else "off"
     if axis == "in_place":
         return "yes" if value else "no"
