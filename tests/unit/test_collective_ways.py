@@ -68,21 +68,19 @@ def rows(factor: float, shift_us: float = 0, **changes: Any) -> list[dict[str, A
     ]
 
 
-def dataset(folder: Path, *records: list[dict[str, Any]], log: bool = False) -> Dataset:
+def dataset(folder: Path, *records: list[dict[str, Any]], log: str = "") -> Dataset:
+    """A table of our records and, where ``log`` says of which processes, of those of nccl-tests."""
     path = folder / "ours.jsonl"
     environment = synthetic.environment("collective_nccl", 0)
     synthetic.write_file(path, [environment, *(record for each in records for record in each)])
     paths = [path]
     if log:
         paths.append(folder / "theirs.jsonl")
-        line = [
-            "--system",
-            synthetic.SYSTEM,
-            "--campaign",
-            synthetic.CAMPAIGN,
-            str(LOGS / "all_reduce.2.19.6.txt"),
-        ]
-        assert main(["import-nccl-tests", "--output", str(paths[1]), *line]) == 0
+        line = ["import-nccl-tests", "--output", str(paths[1]), "--system", synthetic.SYSTEM]
+        line += ["--campaign", synthetic.CAMPAIGN, str(LOGS / "all_reduce.2.19.6.txt")]
+        assert main(line) == 0
+        text = paths[1].read_text().replace('"processes":"one"', f'"processes":"{log}"')
+        paths[1].write_text(text)
     summary = build_table(paths, folder / "table.parquet", folder / "problems.json")
     assert summary.problems == 0, (folder / "problems.json").read_text()
     return Dataset(folder / "table.parquet")
@@ -121,7 +119,7 @@ def test_records_of_before_there_were_ways_are_drawn_as_ever(tmp_path):
 
 
 def test_the_witness_is_set_beside_the_same_way_of_ours_alone(tmp_path):
-    of = dataset(tmp_path, rows(0.5), rows(1.01, 2.0, processes="one"), log=True)
+    of = dataset(tmp_path, rows(0.5), rows(1.01, 2.0, processes="one"), log="one")
     both = witness.compared(of)
     assert list(both["size_bytes"]) == list(SIZES), "one process, out of place, and nothing else"
     large = both[both["size_bytes"] >= 2**20]
@@ -135,13 +133,14 @@ def test_the_witness_is_set_beside_the_same_way_of_ours_alone(tmp_path):
 
 @pytest.mark.parametrize(("factor", "agree"), [(1.02, 5), (1.04, 0), (0.96, 0)])
 def test_agreement_is_within_three_per_cent(tmp_path, factor, agree):
-    of = dataset(tmp_path, rows(factor, processes="one"), log=True)
+    of = dataset(tmp_path, rows(factor, processes="one"), log="one")
     assert f"{agree} of 5\u00a0times agree" in figures(of)["collective_witness"].caption
 
 
 def test_the_witness_is_in_no_other_figure_or_key_number(tmp_path):
-    of = dataset(tmp_path / "both", rows(1), log=True)
-    alone = dataset(tmp_path / "alone", rows(1))
+    ours = rows(1), rows(1.5, algorithm="tree"), rows(1.4, algorithm="ring")
+    of = dataset(tmp_path / "both", *ours, log="one_per_device")
+    alone = dataset(tmp_path / "alone", *ours)
     for key, figure in figures(alone).items():
         assert figure.data.equals(figures(of)[key].data), key
     assert key_numbers(of, "collective") == key_numbers(alone, "collective")
@@ -149,7 +148,7 @@ def test_the_witness_is_in_no_other_figure_or_key_number(tmp_path):
 
 
 def test_the_table_has_a_row_a_size(tmp_path):
-    table = witness_rows(dataset(tmp_path, rows(1.01, 2.0, processes="one"), log=True))
+    table = witness_rows(dataset(tmp_path, rows(1.01, 2.0, processes="one"), log="one"))
     assert len(table) == len(SIZES)
     assert table[0][2] == "8\u00a0B" and table[0][-1] == "+2.00\u00a0µs"
     assert table[-1][6:8] == ["1.010", "[1.000, 1.020]"]
