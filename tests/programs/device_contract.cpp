@@ -43,6 +43,11 @@ Bytes counting_bytes(std::size_t count, unsigned start) {
   return bytes;
 }
 
+struct Increment {
+  std::uint64_t* count;
+  WEFT_HOST_DEVICE void operator()(std::size_t) const { ++*count; }
+};
+
 /// One buffer of every kind that a copy can begin or end in.
 std::vector<Buffer> one_of_each(std::size_t size_bytes) {
   std::vector<Buffer> buffers;
@@ -250,6 +255,66 @@ TEST(streams_that_wait_for_each_other_in_turn_do_not_block) {
   streams[0].synchronize();
   streams[1].synchronize();
   CHECK_EQ(word.value(), rounds - 1);
+}
+
+TEST(a_graph_runs_when_it_is_launched_and_as_often) {
+  constexpr std::size_t size = 4096;
+  const Buffer source(Memory::device, 0, size), destination(Memory::device, second_device(), size);
+  const PeerAccess access(0, second_device());
+  const Buffer count(Memory::pinned, 0, sizeof(std::uint64_t));
+  auto* counted = count.as<std::uint64_t>();
+  *counted = 0;
+  write(source, counting_bytes(size, 1));
+  const Bytes before = counting_bytes(size, 100);
+  write(destination, before);
+  Stream stream(0);
+  Graph graph(stream, [&] {
+    for (int i = 0; i < 3; ++i)
+      launch(stream, 1, Increment{counted});
+    copy(stream, {&destination}, {&source}, size);
+  });
+  stream.synchronize();
+  CHECK_EQ(*counted, 0u);
+  CHECK(read_back(destination) == before);
+  Graph moved(std::move(graph));
+  for (int i = 0; i < 4; ++i)
+    moved.launch();
+  launch(stream, 1, Increment{counted});
+  stream.synchronize();
+  CHECK_EQ(*counted, 13u);
+  CHECK(read_back(destination) == counting_bytes(size, 1));
+}
+
+TEST(a_graph_that_could_not_be_made_leaves_its_stream_usable) {
+  const Buffer count(Memory::pinned, 0, sizeof(std::uint64_t)), small(Memory::device, 0, 8);
+  auto* counted = count.as<std::uint64_t>();
+  *counted = 0;
+  Stream stream(0);
+  CHECK_THROWS(Graph(stream,
+                     [&] {
+                       launch(stream, 1, Increment{counted});
+                       copy(stream, {&small}, {&small}, 9);
+                     }),
+               std::out_of_range);
+  launch(stream, 1, Increment{counted});
+  stream.synchronize();
+  CHECK_EQ(*counted, 1u);
+}
+
+TEST(a_graph_waits_at_a_gate) {
+  const Buffer count(Memory::pinned, 0, sizeof(std::uint64_t));
+  auto* counted = count.as<std::uint64_t>();
+  *counted = 0;
+  Stream stream(0);
+  Graph graph(stream, [&] { launch(stream, 1, Increment{counted}); });
+  Gate gate;
+  gate.hold(stream);
+  graph.launch();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK_EQ(*static_cast<volatile std::uint64_t*>(counted), 0u);
+  gate.open();
+  stream.synchronize();
+  CHECK_EQ(*counted, 1u);
 }
 
 TEST(a_gate_holds_streams_until_it_is_opened) {

@@ -6,6 +6,8 @@
 #include "check.hpp"
 #include "core/error.hpp"
 #include "core/pattern.hpp"
+#include "p2p/copy_kernel.hpp"
+#include "p2p/counters.hpp"
 #include "p2p/memory.hpp"
 #include "p2p/ping_pong.hpp"
 #include "p2p/relay.hpp"
@@ -90,12 +92,101 @@ TEST(both_engines_copy_every_size_exactly) {
   std::vector<std::size_t> sizes{4095, 4096, 65537, capacity_bytes - 1, capacity_bytes};
   for (std::size_t size = 1; size <= 70; ++size)
     sizes.push_back(size);
-  for (const char* engine : {"copy_engine", "kernel"}) {
+  std::vector<std::optional<KernelGrid>> ways{std::nullopt, KernelGrid{}};
+  if (backend() == Backend::cuda)
+    for (const unsigned unroll : unrolls)
+      for (const unsigned blocks : {1u, 3u, 264u})
+        for (const unsigned threads : {32u, most_threads})
+          ways.push_back(KernelGrid{blocks, threads, unroll});
+  for (const auto& way : ways) {
     for (const std::size_t size : sizes) {
+      // The grid of one thread is the host's: a kernel's blocks have a warp at least.
+      if (way && way->threads == 1 && backend() == Backend::cuda) continue;
       transfer.reset(size);
       Stream stream(0);
-      time_lanes({transfer.lane(stream, engine, size)}, 3);
+      time_lanes({transfer.lane(stream, {0, size}, way)}, 3);
       CHECK_EQ(transfer.wrong_bytes(size), 0u);
+    }
+  }
+}
+
+TEST(a_part_of_a_payload_is_copied_and_nothing_else) {
+  const PeerAccess access(0, 1);
+  for (const bool kernel : {false, true}) {
+    Transfer transfer(0, 1, capacity_bytes);
+    transfer.reset(1000);
+    Stream stream(0);
+    const auto grid = kernel ? std::optional(tuned_grid(0, 1, "write")) : std::nullopt;
+    time_lanes({transfer.lane(stream, {256, 744}, grid)}, 1);
+    const std::uint64_t without_first = transfer.wrong_bytes(1000);
+    CHECK(without_first > 200 && without_first <= 256);
+    time_lanes({transfer.lane(stream, {0, 256}, grid)}, 1);
+    CHECK_EQ(transfer.wrong_bytes(1000), 0u);
+  }
+}
+
+TEST(a_grid_is_used_as_far_as_a_payload_has_work_for_it) {
+  const auto fitted = [](KernelGrid grid, std::size_t size_bytes) {
+    const KernelGrid fit = fitting_grid(grid, size_bytes);
+    return std::vector<unsigned>{fit.blocks, fit.threads, fit.unroll};
+  };
+  using Shape = std::vector<unsigned>;
+  const KernelGrid grid{264, 512, 8};
+  CHECK(fitted(grid, 4) == (Shape{1, 32, 1}));
+  CHECK(fitted(grid, 1024) == (Shape{1, 64, 1}));
+  CHECK(fitted(grid, 64 << 10) == (Shape{8, 512, 1}));
+  CHECK(fitted(grid, 1 << 20) == (Shape{128, 512, 1}));
+  CHECK(fitted(grid, 264 * 512 * 16 * 2) == (Shape{264, 512, 2}));
+  CHECK(fitted(grid, 264 * 512 * 16 * 8 - 16) == (Shape{264, 512, 4}));
+  CHECK(fitted(grid, std::size_t{512} << 20) == (Shape{264, 512, 8}));
+  CHECK(fitted(grid, std::size_t{512} << 30) == (Shape{264, 512, 8}));
+}
+
+TEST(every_thread_of_a_fitted_grid_but_those_of_the_last_block_has_work) {
+  for (const KernelGrid grid : {KernelGrid{264, 512, 16}, KernelGrid{3, 96, 4}, KernelGrid{}}) {
+    for (std::size_t size = 1; size < (std::size_t{1} << 32); size = size * 3 / 2 + 1) {
+      const KernelGrid fit = fitting_grid(grid, size);
+      CHECK(fit.blocks >= 1 && fit.threads >= 1 && fit.unroll >= 1);
+      CHECK(fit.blocks <= grid.blocks && fit.threads <= grid.threads && fit.unroll <= grid.unroll);
+      const std::size_t words = std::max<std::size_t>(size / 16, 1);
+      CHECK((fit.blocks - 1) * std::size_t{fit.threads} * fit.unroll < words);
+    }
+  }
+}
+
+TEST(a_grid_is_read_as_it_is_written) {
+  const KernelGrid grid = parse_kernel_grid("264x512x8");
+  CHECK_EQ(grid.blocks, 264u);
+  CHECK_EQ(grid.threads, 512u);
+  CHECK_EQ(grid.unroll, 8u);
+  for (const char* bad : {"", "264", "264x512", "0x512x8", "264x0x8", "264x100x8", "264x1024x8", "264x512x3",
+                          "264x512x8x1", "-1x512x8", "264x512x8 ", "autox1x1"}) {
+    const auto message = CHECK_THROWS(parse_kernel_grid(bad), UsageError);
+    CHECK(message.find("BLOCKSxTHREADSxUNROLL") != std::string::npos);
+  }
+}
+
+TEST(the_grid_found_best_is_one_of_the_candidates_and_found_once) {
+  for (const char* operation : {"write", "read"}) {
+    const KernelGrid best = tuned_grid(0, 1, operation), again = tuned_grid(0, 1, operation);
+    CHECK_EQ(best.text(), again.text());
+    bool known = false;
+    for (const KernelGrid& candidate : candidate_grids(0))
+      known = known || candidate.text() == best.text();
+    CHECK(known);
+  }
+}
+
+TEST(counters_count_every_addition_and_every_result) {
+  const PeerAccess access(0, 1);
+  for (const Addresses addresses : {Addresses::one, Addresses::neighbouring, Addresses::spread}) {
+    for (const bool want_results : {false, true}) {
+      Counters counters(0, 1, addresses, want_results);
+      CHECK_EQ(counters.wrong(0), 0u);
+      time_lanes({counters.lane()}, 3);
+      CHECK_EQ(counters.wrong(3), 0u);
+      CHECK(counters.wrong(2) > 0);
+      CHECK(counters.wrong(4) > 0);
     }
   }
 }

@@ -71,6 +71,44 @@ def test_copy_measures_the_product_of_its_axes() -> None:
             assert_bandwidth(record, transfers=2 if record["direction"] == "bidirectional" else 1)
 
 
+def test_copy_by_several_streams_and_as_a_graph() -> None:
+    result = p2p("copy", "--pairs 0:1 --sizes 4,100003 --streams 1,3 --batching stream,graph")
+    product = itertools.product(
+        ("unidirectional", "bidirectional"),
+        (True, False),
+        ("copy_engine", "kernel"),
+        ("write", "read"),
+        (1, 3),
+        ("stream", "graph"),
+        (4, 100003),
+    )
+    axes = "direction peer_access engine operation streams batching size_bytes"
+    assert points(result.measurements, axes) == list(product)
+    for record in result.measurements:
+        reasons = [
+            words
+            for words, applies in (
+                ("without peer access", record["engine"] == "kernel" and not record["peer_access"]),
+                ("part of a graph", record["batching"] == "graph" and not record["peer_access"]),
+                ("no part for each of 3 streams", record["streams"] == 3 and record["size_bytes"] == 4),
+            )
+            if applies
+        ]
+        if reasons:
+            assert record["outcome"] == "unsupported"
+            assert reasons[0] in record["reason"]
+        else:
+            assert record["outcome"] == "measured"
+            assert record["wrong"] == 0
+            assert_bandwidth(record, transfers=2 if record["direction"] == "bidirectional" else 1)
+
+
+def test_copy_by_kernel_says_what_it_was_launched_with() -> None:
+    result = p2p("copy", "--pairs 0:1 --sizes 64 --peer-access on")
+    for record in result.measured:
+        assert record.get("kernel_grid") == ("1x1x1" if record["engine"] == "kernel" else None)
+
+
 def test_copy_of_all_pairs() -> None:
     result = p2p(
         "copy", "--host-devices 3 --sizes 64 --directions unidirectional --peer-access on --operations read"
@@ -82,10 +120,34 @@ def test_copy_of_all_pairs() -> None:
 def test_host_measures_the_product_of_its_axes() -> None:
     result = p2p("host", "--devices 0,3 --sizes 3,64KiB")
     directions = ("host_to_device", "device_to_host", "bidirectional")
-    expected = list(itertools.product((0, 3), ("pinned", "pageable"), directions, (3, 65536)))
-    assert points(result.measured, "device memory direction size_bytes") == expected
+    product = list(itertools.product(("pinned", "pageable"), directions, (3, 65536)))
+    places = [("one_device", 0), ("one_device", 3), ("all_devices", None)]
+    expected = [(*place, *rest) for place in places for rest in product]
+    assert points(result.measured, "pattern device memory direction size_bytes") == expected
     for record in result.measured:
-        assert_bandwidth(record, transfers=2 if record["direction"] == "bidirectional" else 1)
+        alone = record["pattern"] == "one_device"
+        assert record.get("devices") == (None if alone else [0, 3])
+        ways = 2 if record["direction"] == "bidirectional" else 1
+        assert_bandwidth(record, transfers=ways if alone else 2 * ways)
+
+
+def test_all_host_links_at_once_are_at_least_two() -> None:
+    records = p2p("host", "--devices 2 --host-patterns all_devices --sizes 4").measurements
+    assert records
+    for record in records:
+        assert record["outcome"] == "unsupported"
+        assert "at least two" in record["reason"]
+
+
+def test_atomics_measures_the_product_of_its_axes() -> None:
+    result = p2p("atomics", "--pairs 0:1,2:0")
+    product = itertools.product(((0, 1), (2, 0)), ("one", "neighbouring", "spread"), ("unused", "used"))
+    expected = [(*pair, *rest) for pair, *rest in product]
+    assert points(result.measured, "source destination address result") == expected
+    for record in result.measured:
+        assert record["wrong"] == 0
+        assert record["atomics_per_s"] == pytest.approx(1 / record["time_s"]["median"])
+        assert "bandwidth_bytes_per_s" not in record
 
 
 def test_fanout_counts_every_transfer() -> None:
@@ -115,6 +177,34 @@ def test_smallest_copy() -> None:
     assert points(result.measured, "source peer_access") == [(0, True), (0, False), (1, True), (1, False)]
     for record in result.measured:
         assert record["size_bytes"] == 4
+        assert record.get("bandwidth_bytes_per_s") is None
+
+
+def test_smallest_copy_as_a_graph() -> None:
+    records = p2p(
+        "latency", "--pairs 0:1 --batching stream,graph --methods smallest_copy,start_up"
+    ).measurements
+    copies = [record for record in records if record["method"] == "smallest_copy"]
+    assert points(copies, "peer_access batching outcome") == [
+        (True, "stream", "measured"),
+        (True, "graph", "measured"),
+        (False, "stream", "measured"),
+        (False, "graph", "unsupported"),
+    ]
+    alone = [record for record in records if record["method"] == "start_up"]
+    assert points(alone, "peer_access batching outcome") == [
+        (True, None, "measured"),
+        (False, None, "measured"),
+    ]
+
+
+def test_start_up_is_timed_by_the_host() -> None:
+    records = p2p("latency", "--pairs 0:1,1:0 --methods start_up").measured
+    assert points(records, "source peer_access") == [(0, True), (0, False), (1, True), (1, False)]
+    for record in records:
+        assert record["timer"] == "host_clock"
+        assert record["wrong"] == 0
+        assert record["engine"] == "copy_engine"
         assert record.get("bandwidth_bytes_per_s") is None
 
 
@@ -190,6 +280,7 @@ ONE_OF_EACH = {
     "host": "--devices 1 --sizes 4KiB",
     "route": "--pairs 0:1 --via 2 --sizes 128KiB",
     "fanout": "--devices 0,1 --sizes 64",
+    "atomics": "--pairs 0:1",
 }
 
 
@@ -285,6 +376,13 @@ def test_a_killed_run_leaves_no_final_file(tmp_path: Path) -> None:
         ("--host-directions up", "--host-directions up host_to_device"),
         ("--patterns ring", "--patterns ring one_to_all"),
         ("--methods guess", "--methods guess load_store"),
+        ("--batching batch", "--batching batch graph"),
+        ("--streams 0", "--streams 0"),
+        ("--streams 17", "--streams 17"),
+        ("--kernel-grid 264x512x8", "--kernel-grid 264x512x8 cuda"),
+        ("--addresses two", "--addresses two spread"),
+        ("--results both", "--results both unused"),
+        ("--host-patterns both", "--host-patterns both all_devices"),
         ("--chunks some", "--chunks some"),
         ("--chunks 1MiB --sizes 64KiB", "--chunks 1MiB 64KiB"),
         ("--benchmarks copie", "--benchmarks copie copy"),

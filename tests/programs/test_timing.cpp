@@ -62,6 +62,34 @@ TEST(operations_too_deep_for_the_gate_run_without_it) {
   CHECK_EQ(second.count() + third.count(), 10u);
 }
 
+TEST(graphed_lanes_run_every_operation_in_order_each_time) {
+  CountingLane first(0), second(device_count() - 1);
+  // A graph keeps the operations' numbers, and each of them advances its word once.
+  GraphedLanes lanes({first.lane(), second.lane()});
+  for (const std::size_t operations : {3u, 3u, 700u, 5u}) {
+    *first.word.as<std::uint64_t>() = *second.word.as<std::uint64_t>() = 0;
+    CHECK(lanes.time(operations) > 0);
+    CHECK_EQ(first.count(), operations);
+    CHECK_EQ(second.count(), operations);
+  }
+}
+
+TEST(graphed_lanes_that_could_not_be_made_are_made_anew) {
+  CountingLane counting(0);
+  bool broken = true;
+  Lane lane = counting.lane();
+  lane.enqueue = [&broken, enqueue = lane.enqueue](std::size_t i) {
+    if (broken && i == 3) throw std::runtime_error("operation 3 cannot be enqueued");
+    enqueue(i);
+  };
+  GraphedLanes lanes({lane});
+  CHECK_THROWS(lanes.time(5), std::runtime_error);
+  CHECK_EQ(counting.count(), 0u);
+  broken = false;
+  CHECK(lanes.time(5) > 0);
+  CHECK_EQ(counting.count(), 5u);
+}
+
 TEST(a_lane_that_throws_blocks_nobody) {
   for (bool gated : {true, false}) {
     CountingLane good(0);

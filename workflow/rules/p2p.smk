@@ -109,3 +109,25 @@ rule p2p_fanout:
         "One to all, all to one, all pairs ({wildcards.job})"
     shell:
         MEASURE
+
+
+rule p2p_atomics:
+    input:
+        needs("p2p_atomics"),
+    output:
+        f"{RESULTS}/records/p2p_atomics/{{job}}.jsonl",
+    log:
+        f"{RESULTS}/logs/p2p_atomics/{{job}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/p2p_atomics/{{job}}.tsv"
+    wildcard_constraints:
+        job=names("p2p_atomics"),
+    retries: again(1)
+    resources:
+        **measured("p2p_atomics"),
+    params:
+        command=command("p2p_atomics"),
+    message:
+        "Atomic additions to the memory of another device ({wildcards.job})"
+    shell:
+        MEASURE

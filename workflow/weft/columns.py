@@ -26,7 +26,8 @@ MEASUREMENT: dict[str, pa.DataType] = {
     "outcome": TEXT, "reason": TEXT, "benchmark": TEXT, "size_bytes": _I64, "source": _I32,
     "destination": _I32,
     "via": _I32, "device": _I32, "engine": TEXT, "operation": TEXT, "peer_access": _BOOL, "direction": TEXT,
-    "memory": TEXT, "method": TEXT, "pattern": TEXT, "chunk_bytes": _I64, "source_rank": _I32,
+    "memory": TEXT, "method": TEXT, "pattern": TEXT, "streams": _I32, "batching": TEXT, "address": TEXT,
+    "result": TEXT, "atomics_per_s": _F64, "kernel_grid": TEXT, "chunk_bytes": _I64, "source_rank": _I32,
     "destination_rank": _I32, "source_host": TEXT, "destination_host": TEXT, "ranks": _I32, "nodes": _I32,
     "placement": TEXT, "gpudirect": _BOOL, "window": _I32, "pairs": _I32, "message_rate_per_s": _F64,
     "library": TEXT,
@@ -75,7 +76,8 @@ TABLE_SCHEMA = pa.schema(
 # What a configuration is: rows that agree in all of these (null agrees with null) are repeats of each other.
 AXES: tuple[str, ...] = (
     "benchmark", "size_bytes", "source", "destination", "via", "device", "devices", "engine", "operation",
-    "peer_access", "direction", "memory", "method", "pattern", "chunk", "source_rank", "destination_rank",
+    "peer_access", "direction", "memory", "method", "pattern", "streams",
+    "batching", "address", "result", "chunk", "source_rank", "destination_rank",
     "ranks",
     "nodes", "placement", "gpudirect", "window", "pairs", "library", "in_place", "count", "datatype",
     "element_bytes",

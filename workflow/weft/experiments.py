@@ -44,6 +44,7 @@ class Experiment:
 
 
 _SIZES = {"sizes_bytes": "--sizes"}
+_BATCHING = {"batching": "--batching"}
 _MESSAGES = {**_SIZES, **_PT2PT, "pairs": "--pairs"}
 _REDUCTIONS = {
     **_COLLECTIVE,
@@ -54,12 +55,25 @@ _REDUCTIONS = {
 }
 EXPERIMENTS = {
     "topology": Experiment("topology", None, {}),
-    "p2p_copy": Experiment("p2p", "copy", {**_SIZES, **_P2P, "directions": "--directions"}),
-    "p2p_latency": Experiment("p2p", "latency", {**_P2P, "methods": "--methods"}),
+    "p2p_copy": Experiment(
+        "p2p",
+        "copy",
+        {**_SIZES, **_P2P, **_BATCHING, "directions": "--directions", "streams": "--streams"},
+    ),
+    "p2p_latency": Experiment("p2p", "latency", {**_P2P, **_BATCHING, "methods": "--methods"}),
+    "p2p_atomics": Experiment(
+        "p2p", "atomics", {"pairs": "--pairs", "addresses": "--addresses", "results": "--results"}
+    ),
     "p2p_host": Experiment(
         "p2p",
         "host",
-        {**_SIZES, "devices": "--devices", "memory": "--memory", "host_directions": "--host-directions"},
+        {
+            **_SIZES,
+            "devices": "--devices",
+            "memory": "--memory",
+            "host_directions": "--host-directions",
+            "host_patterns": "--host-patterns",
+        },
     ),
     "p2p_route": Experiment("p2p", "route", {**_SIZES, **_P2P, "via": "--via", "chunks_bytes": "--chunks"}),
     "p2p_fanout": Experiment(

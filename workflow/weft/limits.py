@@ -151,7 +151,8 @@ class Topologies:
             )
         local = (rows.source == rows.destination) & (rows.source != NONE) & ~rows.between_nodes
         rate = limit.rate * np.where(rows.both_ways & ~local, 2.0, 1.0)
-        rate = np.where(rows.benchmark("pt2pt.message_rate"), np.nan, rate)
+        counted = rows.benchmark("pt2pt.message_rate") | rows.benchmark("p2p.atomics")
+        rate = np.where(counted, np.nan, rate)
         achieved = np.where(rows.benchmark("collective."), rows.floats("bus_bandwidth_bytes_per_s"),
                             rows.floats("bandwidth_bytes_per_s"))  # fmt: skip
         return {
@@ -180,17 +181,20 @@ class Topologies:
         return np.where(known, link_class, NONE), _Limit(np.where(known, limit.rate, np.nan), limit.origin)
 
     def _host_link(self, rows: Rows) -> _Limit:
-        """Of the row's device; the slowest of all where the row (imported) names none."""
+        """Of the row's device, or the sum of all at once; the slowest where the row (imported) names none."""
         one = self._host[rows.topology, rows.device]
         slowest = _slowest(self._host, self._present)[rows.topology]
         named = rows.device != NONE
-        return _Limit(np.where(named, one.rate, slowest.rate), np.where(named, one.origin, slowest.origin))
+        rate = np.where(named, one.rate, slowest.rate)
+        together = rows.equals("pattern", "all_devices")
+        return _Limit(
+            np.where(together, _total(self._host, rows), rate), np.where(named, one.origin, slowest.origin)
+        )
 
     def _fanout(self, rows: Rows) -> _Limit:
         """All that one device can send; with all pairs at once, the sum over the participants."""
         root = self._egress[rows.topology, rows.device]
-        row, device = rows.devices()
-        total = np.bincount(row, self._egress.rate[rows.topology[row], device], minlength=len(rows.topology))
+        total = _total(self._egress, rows)
         all_pairs = rows.equals("pattern", "all_pairs")
         return _Limit(np.where(all_pairs, total, root.rate), root.origin)
 
@@ -229,6 +233,12 @@ class Topologies:
 def _without_nvlink(link_class: str | None) -> str | None:
     """Return the class of the path that avoids NVLink, where the class with it tells that too."""
     return None if link_class is None or link_class.startswith("NV") else link_class
+
+
+def _total(limit: _Limit, rows: Rows) -> np.ndarray:
+    """Return the sum over each row's participants."""
+    row, device = rows.devices()
+    return np.bincount(row, limit.rate[rows.topology[row], device], minlength=len(rows.topology))
 
 
 def _slowest(limit: _Limit, present: np.ndarray) -> _Limit:

@@ -30,6 +30,9 @@ struct Case {
   std::string label;                                        ///< for the progress line: "0->1 64MiB write"
   std::vector<int> devices;                                 ///< whose state is read before and after
   std::function<std::optional<std::string>()> unsupported;  ///< why it cannot run here; may be empty
+  /// What must be done before the devices' state is read, e.g. moves bytes that are not part of the
+  /// measurement; may be empty.
+  std::function<void()> prepare;
   std::function<Measurement()> run;
 };
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ DeviceProperties device_properties(int device);
 
 /// Whether kernels and copies on `device` may address memory of `peer`; always of itself.
 bool can_access_peer(int device, int peer);
+/// Whether kernels on `device` may change memory of `peer` atomically, given peer access; always of itself.
+bool has_peer_atomics(int device, int peer);
 
 /// Peer access in both directions between two devices while it lives; nested uses are counted. Throws
 /// Unsupported when the platform has none. Without it a copy between devices is staged through host memory.
@@ -147,6 +150,25 @@ struct Place {
 /// or to pageable memory, may block the host until the stream gets there, so neither belongs behind a gate.
 /// Throws std::out_of_range when the bytes are not inside the buffers.
 void copy(Stream& stream, Place destination, Place source, std::size_t size_bytes);
+
+/// Copies and launches of one stream, kept to be started together, as often as one likes: the host hands over
+/// a batch with one call. Host backend: the stream's worker takes the batch as one task.
+class Graph {
+ public:
+  /// Keeps what `enqueue` puts into the stream: copies and launches alone, and no copies that the driver
+  /// stages through host memory. Nothing of it runs yet. Throws what `enqueue` throws.
+  Graph(Stream& stream, const std::function<void()>& enqueue);
+  ~Graph();
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+
+  /// Enqueues all of it, in its order, in the stream that it was taken from.
+  void launch();
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
 
 /// Holds streams at a start line until opened, so that launch cost stays out of the timed region and streams
 /// of several devices start together. A held stream gives up after `timeout_s`; open() or check() then throws

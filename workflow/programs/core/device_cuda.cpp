@@ -134,6 +134,15 @@ bool can_access_peer(int device, int peer) {
   return can != 0;
 }
 
+bool has_peer_atomics(int device, int peer) {
+  detail::check_device(device);
+  detail::check_device(peer);
+  if (device == peer) return true;
+  int has = 0;
+  WEFT_CUDA(cudaDeviceGetP2PAttribute(&has, cudaDevP2PAttrNativeAtomicSupported, device, peer));
+  return has != 0;
+}
+
 PeerAccess::PeerAccess(int a, int b) : a_(std::min(a, b)), b_(std::max(a, b)) {
   if (!can_access_peer(a_, b_) || !can_access_peer(b_, a_))
     throw Unsupported("devices " + std::to_string(a_) + " and " + std::to_string(b_) +
@@ -229,7 +238,8 @@ void copy(Stream& stream, Place destination, Place source, std::size_t size_byte
   detail::check_place("source", source, size_bytes);
   if (size_bytes == 0) return;
   const DeviceGuard guard(stream.device());
-  if (detail::between_devices(destination, source)) {
+  // A graph has no node for a copy that names its devices; with peer access the addresses say as much.
+  if (detail::between_devices(destination, source) && !stream.implementation().capturing) {
     WEFT_CUDA(cudaMemcpyPeerAsync(destination.address(), destination.buffer->device(), source.address(),
                                   source.buffer->device(), size_bytes, native(stream)));
   } else {

@@ -36,6 +36,7 @@ struct Stream::Implementation {
   int device;
   int multiprocessors = 0;
   cudaStream_t stream = nullptr;
+  bool capturing = false;
 };
 
 /// For libraries that take a CUDA stream.

@@ -103,6 +103,8 @@ bool can_access_peer(int device, int peer) {
   return true;
 }
 
+bool has_peer_atomics(int device, int peer) { return can_access_peer(device, peer); }
+
 PeerAccess::PeerAccess(int a, int b) : a_(a), b_(b) {
   detail::check_device(a);
   detail::check_device(b);

@@ -74,6 +74,7 @@ Result Execution::run(const Run& run) const {
   if (verdict.outcome == Outcome::measured) {
     Measurement measurement;
     Verdict mine = judge([&]() -> Verdict {
+      if (subject.prepare) subject.prepare();
       const DeviceStates before(subject.devices);
       measurement = subject.run();
       states = before.json();

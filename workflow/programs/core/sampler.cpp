@@ -144,11 +144,12 @@ const char* to_string(StoppedBy stopped_by) {
 }
 
 TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team,
-                   const std::function<double()>& clock_s, std::size_t max_operations_per_sample) {
+                   const std::function<double()>& clock_s) {
   const std::function<double()> clock = clock_s ? clock_s : steady_clock_s;
   Sampling sampling(options, batch, team, clock);
   TimeSummary summary;
-  summary.operations_per_sample = sampling.calibrate(std::max<std::size_t>(max_operations_per_sample, 1));
+  summary.operations_per_sample =
+      sampling.calibrate(std::max<std::size_t>(options.max_operations_per_sample, 1));
   summary.warmup_samples = sampling.warm_up(summary.operations_per_sample);
   summary.stopped_by = sampling.measure(summary);
   summary.operations_total = sampling.operations_total();

@@ -21,6 +21,7 @@ struct SamplerOptions {
   double budget_s = 0.5;  ///< of one measurement, warm-up included
   double min_sample_s =
       20e-6;  ///< operations are batched until a sample lasts this long, against timer resolution
+  std::size_t max_operations_per_sample = 1 << 20;
   bool keep_samples = false;
 };
 
@@ -65,7 +66,6 @@ using Batch = std::function<double(std::size_t operations)>;
 /// `clock_s` gives the time for the budget (tests replace it); the team's leader decides when it is spent.
 /// Throws std::runtime_error when the operation is too short for the timer.
 TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team,
-                   const std::function<double()>& clock_s = {},
-                   std::size_t max_operations_per_sample = 1 << 20);
+                   const std::function<double()>& clock_s = {});
 
 }  // namespace weft

@@ -11,7 +11,8 @@ namespace {
 
 /// The start and the end of a lane's part, in its stream.
 struct Marks {
-  explicit Marks(int device) : start(device), end(device) {}
+  explicit Marks(int device) : device(device), start(device), end(device) {}
+  int device;
   Event start, end;
 };
 
@@ -19,7 +20,7 @@ double span_s(const std::vector<Marks>& marks) {
   double longest_s = 0;
   for (const Marks& first : marks)
     for (const Marks& last : marks)
-      if (&first == &last || backend() == Backend::host)
+      if (first.device == last.device || backend() == Backend::host)
         longest_s = std::max(longest_s, last.end.seconds_since(first.start));
   return longest_s;
 }
@@ -117,6 +118,24 @@ double time_lanes(const std::vector<Lane>& lanes, std::size_t operations, bool g
     time_s += span_s(marks);
   }
   return time_s;
+}
+
+double GraphedLanes::time(std::size_t operations) {
+  if (operations != operations_) {
+    operations_ = 0;
+    launches_.clear();
+    graphs_.clear();
+    graphs_.reserve(lanes_.size());
+    for (const Lane& lane : lanes_) {
+      graphs_.emplace_back(*lane.stream, [&] {
+        for (std::size_t i = 0; i < operations; ++i)
+          lane.enqueue(i);
+      });
+      launches_.push_back({lane.stream, [&graph = graphs_.back()](std::size_t) { graph.launch(); }});
+    }
+    operations_ = operations;
+  }
+  return time_lanes(launches_, 1);
 }
 
 }  // namespace weft

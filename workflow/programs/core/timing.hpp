@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/device.hpp"
@@ -24,9 +25,24 @@ struct Lane {
 /// gate: then several lanes are fed by a thread each. Batches deeper than gate_depth() are split and their
 /// times added.
 ///
-/// Host backend: all streams share one clock, the time is from the first start to the last end. CUDA: clocks
-/// of devices cannot be compared, so it is the longest of the lanes' own times; the gate starts them within
-/// about a microsecond.
+/// The time is from the first start to the last end where streams share a clock: host backend: all; CUDA:
+/// those of one device. Clocks of devices cannot be compared, so of several devices it is the longest time;
+/// the gate starts them within about a microsecond.
 double time_lanes(const std::vector<Lane>& lanes, std::size_t operations, bool gated = true);
+
+/// Lanes whose operations are kept as one graph each: nothing but the launch of the graphs is enqueued, so
+/// that a device goes from one operation to the next without the host.
+class GraphedLanes {
+ public:
+  explicit GraphedLanes(std::vector<Lane> lanes) : lanes_(std::move(lanes)) {}
+
+  /// As time_lanes(). The graphs are made when the number of operations is another than the last.
+  double time(std::size_t operations);
+
+ private:
+  std::vector<Lane> lanes_, launches_;
+  std::vector<Graph> graphs_;
+  std::size_t operations_ = 0;
+};
 
 }  // namespace weft

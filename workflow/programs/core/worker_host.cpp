@@ -71,11 +71,26 @@ Worker::~Worker() {
 void Worker::push(Task task) {
   {
     std::lock_guard lock(mutex_);
+    if (keeping_) {
+      kept_.push_back(std::move(task));
+      return;
+    }
     incoming_.push_back(std::move(task));
     ++pushed_;
     pending_.store(true, std::memory_order_release);
   }
   arrived_.notify_one();
+}
+
+void Worker::keep() {
+  std::lock_guard lock(mutex_);
+  keeping_ = true;
+}
+
+std::vector<Task> Worker::take_kept() {
+  std::lock_guard lock(mutex_);
+  keeping_ = false;
+  return std::exchange(kept_, {});
 }
 
 void Worker::drain() {

@@ -91,6 +91,10 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   void push(Task task);
+  /// Keeps what is pushed from now on instead of running it.
+  void keep();
+  /// Runs what is pushed from now on again; returns what was kept.
+  std::vector<Task> take_kept();
   /// Waits until everything pushed so far has run.
   void drain();
   /// The first exception since the last call, or null.
@@ -105,7 +109,8 @@ class Worker {
   std::condition_variable arrived_;
   std::vector<Task> incoming_;
   std::uint64_t pushed_ = 0;
-  bool stopping_ = false;
+  bool stopping_ = false, keeping_ = false;
+  std::vector<Task> kept_;
   std::exception_ptr failure_;
   std::atomic<bool> pending_{false}, failed_{false};
   Counter finished_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/options.hpp"
+#include "p2p/copy_kernel.hpp"
 
 namespace weft {
 
@@ -24,8 +25,11 @@ struct Axes {
   std::vector<std::uint64_t> sizes;  ///< bytes, any number from 1 on: no element is larger than a byte
   std::vector<std::pair<int, int>> pairs;
   std::vector<int> devices, via;
-  std::vector<std::string> engines, operations, directions, memory, host_directions, patterns, methods;
+  std::vector<std::string> engines, operations, directions, batching, memory, host_directions, host_patterns,
+      patterns, methods, addresses, results;
   std::vector<bool> peer_access;
+  std::vector<int> streams;
+  std::optional<KernelGrid> kernel_grid;  ///< none: the one found best
   Chunks chunks;
 };
 

@@ -67,8 +67,8 @@ Measurement run_point(const Run& run, Workspace& workspace, const Point& point,
     streams.emplace_back(transfer.executor(point.operation));
   std::vector<Lane> lanes;
   for (std::size_t i = 0; i < streams.size(); ++i)
-    lanes.push_back(all.transfers[i].lane(streams[i], "copy_engine", point.size_bytes));
-  return measure(run, all.transfers, point.size_bytes, lanes, true);
+    lanes.push_back(all.transfers[i].lane(streams[i], point.size_bytes));
+  return measure(run, all.transfers, point.size_bytes, lanes, Feed::gated);
 }
 
 Case make_case(const Run& run, const Point& point, std::uint64_t capacity_bytes) {

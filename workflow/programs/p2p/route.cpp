@@ -94,7 +94,7 @@ Measurement run_relayed(const Run& run, Way& way, const Point& point) {
   if (point.search) search = search_chunk(run, way, point.size_bytes);
   const std::uint64_t chunk = point.search ? search.best_bytes : point.chunk_bytes.value_or(point.size_bytes);
   Relay relay(way.transfers[0], *way.stage, point.size_bytes, chunk);
-  auto measurement = measure(run, way.transfers, point.size_bytes, {relay.lane()}, true, [&] {
+  auto measurement = measure(run, way.transfers, point.size_bytes, {relay.lane()}, Feed::gated, [&] {
     fill_pattern(*way.stage, 0, Relay::stage_bytes(point.size_bytes, chunk), 0);
   });
   if (point.search) {
@@ -111,8 +111,8 @@ Measurement run_point(const Run& run, Workspace& workspace, const Point& point,
   Way& way = workspace.of<Way>(family, [&] { return Way(point, capacity_bytes); });
   if (point.via) return run_relayed(run, way, point);
   Stream stream(point.source);
-  return measure(run, way.transfers, point.size_bytes,
-                 {way.transfers[0].lane(stream, "copy_engine", point.size_bytes)}, point.peer_access());
+  return measure(run, way.transfers, point.size_bytes, {way.transfers[0].lane(stream, point.size_bytes)},
+                 point.peer_access() ? Feed::gated : Feed::ungated);
 }
 
 std::string label(const Point& point) {

@@ -1,5 +1,6 @@
 #include "p2p/transfer.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "core/pattern.hpp"
@@ -16,25 +17,10 @@ std::uint64_t next_seed() {
   return ++last;
 }
 
-struct alignas(16) Word {
-  std::uint64_t low, high;
-};
-
-/// Index i < words copies a word, the following ones a byte each.
-struct CopyWords {
-  std::byte* destination;
-  const std::byte* source;
-  std::size_t words;
-
-  WEFT_HOST_DEVICE void operator()(std::size_t i) const {
-    if (i < words) {
-      reinterpret_cast<Word*>(destination)[i] = reinterpret_cast<const Word*>(source)[i];
-    } else {
-      const std::size_t byte = words * sizeof(Word) + (i - words);
-      destination[byte] = source[byte];
-    }
-  }
-};
+// A graph is launched as a whole, which takes microseconds: a sample must be long against that, and a graph
+// of so many nodes is made in milliseconds.
+constexpr double min_graph_sample_s = 200e-6;
+constexpr std::size_t most_graph_nodes = 1024;
 
 }  // namespace
 
@@ -59,30 +45,45 @@ int Transfer::executor(const std::string& operation) const {
   return operation == "write" ? source_.device() : destination_.device();
 }
 
-Lane Transfer::lane(Stream& stream, const std::string& engine, std::size_t size_bytes) const {
-  const auto move = engine == "kernel" ? copy_by_kernel : copy;
-  return {&stream, [move, &stream, to = destination(), from = source(), size_bytes](std::size_t) {
-            move(stream, to, from, size_bytes);
+Lane Transfer::lane(Stream& stream, Part part, const std::optional<KernelGrid>& kernel) const {
+  const Place to = destination(part.offset_bytes), from = source(part.offset_bytes);
+  return {&stream, [&stream, to, from, bytes = part.size_bytes, kernel](std::size_t) {
+            if (kernel)
+              copy_by_kernel(stream, to, from, bytes, *kernel);
+            else
+              copy(stream, to, from, bytes);
           }};
 }
 
-void copy_by_kernel(Stream& stream, Place destination, Place source, std::size_t size_bytes) {
-  const std::size_t words = size_bytes / sizeof(Word);
-  launch(stream, words + size_bytes % sizeof(Word),
-         CopyWords{destination.address(), source.address(), words});
+Measurement measure(const Run& run, std::vector<Transfer>& transfers, std::size_t size_bytes,
+                    const std::vector<Lane>& lanes, Feed feed, const std::function<void()>& reset) {
+  // Kernels are loaded and peer memory is mapped at first use, which must not happen behind a closed gate.
+  time_lanes(lanes, 1, false);
+  Measurement measurement;
+  if (feed == Feed::graph) {
+    Run graphs = run;
+    graphs.sampling.min_sample_s = std::max(graphs.sampling.min_sample_s, min_graph_sample_s);
+    graphs.sampling.max_operations_per_sample = most_graph_nodes;
+    GraphedLanes graphed(lanes);
+    measurement = measure(
+        graphs, transfers, size_bytes, [&](std::size_t operations) { return graphed.time(operations); },
+        reset);
+  } else {
+    measurement = measure(
+        run, transfers, size_bytes,
+        [&](std::size_t operations) { return time_lanes(lanes, operations, feed == Feed::gated); }, reset);
+  }
+  ++measurement.time.operations_total;
+  return measurement;
 }
 
 Measurement measure(const Run& run, std::vector<Transfer>& transfers, std::size_t size_bytes,
-                    const std::vector<Lane>& lanes, bool gated, const std::function<void()>& reset) {
-  // Kernels are loaded and peer memory is mapped at first use, which must not happen behind a closed gate.
-  time_lanes(lanes, 1, false);
+                    const Timer& timer, const std::function<void()>& reset) {
   for (Transfer& transfer : transfers)
     transfer.reset(size_bytes);
   if (reset) reset();
   Measurement measurement;
-  measurement.time = sample(
-      run.sampling, [&](std::size_t operations) { return time_lanes(lanes, operations, gated); }, run.team);
-  ++measurement.time.operations_total;
+  measurement.time = sample(run.sampling, timer, run.team);
   for (const Transfer& transfer : transfers)
     measurement.wrong += transfer.wrong_bytes(size_bytes);
   measurement.payload_bytes = static_cast<double>(size_bytes) * static_cast<double>(transfers.size());

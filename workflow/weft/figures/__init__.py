@@ -3,10 +3,12 @@
 """
 
 from weft.figures import (
+    atomics,
     collective_nodes,
     collective_ratios,
     collectives,
     containers,
+    contrasts,
     copies,
     fanout,
     health,
@@ -30,7 +32,9 @@ MODULES = (
     health,
     topology,
     copies,
+    contrasts,
     latency,
+    atomics,
     host_links,
     routes,
     fanout,

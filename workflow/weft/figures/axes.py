@@ -13,7 +13,7 @@ from weft.figures.style import DATA
 
 METHOD = ("engine", "operation", "method", "peer_access")
 SOFTWARE = ("container", "mpi_library")  # with what a program ran: never pooled
-PANEL = ("direction", "peer_access", "engine", "operation", "method", *SOFTWARE)
+PANEL = ("direction", "peer_access", "engine", "operation", "method", "batching", *SOFTWARE)
 WORDS = {
     "copy_engine": "copy engine",
     "host_to_device": "host to device",
@@ -22,7 +22,12 @@ WORDS = {
     "all_to_one": "all to one",
     "all_pairs": "all pairs at once",
     "smallest_copy": "smallest copy",
+    "start_up": "start-up",
     "load_store": "load/store flag",
+    "one_device": "one device",
+    "all_devices": "all devices at once",
+    "stream": "one by one",
+    "graph": "as a graph",
     "all_gather": "all-gather",
     "all_reduce": "all-reduce",
     "reduce_scatter": "reduce-scatter",
@@ -57,6 +62,13 @@ NAMES = {
     "destination_rank": "destination rank",
     "element_bytes": "element size",
 }
+ADDED = {
+    "one": "one word",
+    "neighbouring": "neighbouring words",
+    "spread": "words 128 B apart",
+    "unused": "result unused",
+    "used": "result used",
+}
 INDICES = ("source_rank", "destination_rank", "via", "device", "root", "window", "source", "destination")
 SWITCHES = {"peer_access": "peer access", "gpudirect": "GPUDirect", "graph": "CUDA graph"}
 PLACES = {"in_place": ("out of place", "in place")}
@@ -70,13 +82,25 @@ _VALUE_ORDER = (
     "pageable",
     "none",
     "auto",
+    "smallest_copy",
+    "start_up",
+    "load_store",
+    "stream",
+    "graph",
     "copy_engine",
     "kernel",
     "write",
     "read",
+    "one_device",
+    "all_devices",
     "one_to_all",
     "all_to_one",
     "all_pairs",
+    "one",
+    "neighbouring",
+    "spread",
+    "unused",
+    "used",
     "mpi",
     "nccl",
     "within a node",
@@ -103,9 +127,11 @@ def say(axis: str, value: object) -> str:
         words = named or f"chunks of {q.size(float(str(value)))}"
     elif axis.endswith("_bytes"):
         words = q.size(float(value))  # type: ignore[arg-type]
-    elif axis in ("ranks", "nodes", "pairs"):
+    elif axis in ("ranks", "nodes", "pairs", "streams"):
         words = q.plural(int(value), axis[:-1])  # type: ignore[call-overload]
         words += " at once" if axis == "pairs" else ""
+    elif axis in ("address", "result"):
+        words = ADDED[str(value)]
     elif axis == "container":
         words = f"in {value}"
     elif axis in INDICES:

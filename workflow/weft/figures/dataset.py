@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from weft.columns import AXES, TABLE_SCHEMA
 from weft.errors import BadInput
 from weft.health import Health, examine_table
-from weft.statistics import combine_repeats
+from weft.statistics import RATES, combine_repeats
 from weft.table import METADATA_KEY
 
 # Columns that figures and tables use beside the axes of a configuration.
@@ -33,6 +33,7 @@ VALUES = (
     "bandwidth_bytes_per_s",
     "bus_bandwidth_bytes_per_s",
     "message_rate_per_s",
+    "atomics_per_s",
     "limit_bytes_per_s",
     "limit_origin",
     "efficiency",
@@ -43,7 +44,6 @@ VALUES = (
     "nvlink_share",
     "throttled",
 )
-RATES = ("bandwidth_bytes_per_s", "bus_bandwidth_bytes_per_s", "message_rate_per_s")
 ALWAYS = {*VALUES, "source", "destination"}  # present even where null throughout
 CARRIED = (
     "samples",

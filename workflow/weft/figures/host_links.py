@@ -23,8 +23,8 @@ def host_bandwidth(dataset: Dataset) -> Iterator[Figure]:
         "host",
         BANDWIDTH,
         "Host link bandwidth",
-        line_axes=("memory", "engine"),
-        first=("memory", "link_class"),
+        line_axes=("memory", "engine", "pattern"),
+        first=("memory", "link_class", "pattern"),
     )
     yield from by_size(
         dataset,
@@ -36,8 +36,8 @@ def host_bandwidth(dataset: Dataset) -> Iterator[Figure]:
         log_y=True,
         limits=False,
         best=False,
-        line_axes=("memory", "engine"),
-        first=("memory", "link_class"),
+        line_axes=("memory", "engine", "pattern"),
+        first=("memory", "link_class", "pattern"),
     )
 
 
@@ -52,5 +52,5 @@ def host_ways(dataset: Dataset) -> Iterator[Figure]:
             "host",
             "Host links by device",
             BANDWIDTH,
-            ("device", "direction", "memory", "engine", "link_class"),
+            ("pattern", "device", "direction", "memory", "engine", "link_class"),
         )

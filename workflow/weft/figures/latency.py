@@ -31,5 +31,5 @@ def latency(dataset: Dataset) -> Iterator[Figure]:
         "latency",
         "Ways of taking latency",
         TIME,
-        ("link_class", "method", "peer_access", "operation", "size_bytes"),
+        ("link_class", "method", "batching", "peer_access", "operation", "size_bytes"),
     )

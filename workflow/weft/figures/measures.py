@@ -1,5 +1,5 @@
-"""What is plotted: bandwidth, bus bandwidth, time or message rate, with its unit chosen for a whole
-figure.
+"""What is plotted: bandwidth, bus bandwidth, time, or a rate of messages or atomics, its unit chosen for a
+whole figure.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ ALGORITHM_BANDWIDTH = Measure(
     "algorithm bandwidth", "bandwidth_bytes_per_s", "bandwidth_bytes_per_s", q.RATE_UNITS
 )
 MESSAGE_RATE = Measure("message rate", "message_rate_per_s", "message_rate_per_s", q.MESSAGE_UNITS)
+ATOMICS = Measure("rate of atomics", "atomics_per_s", "atomics_per_s", q.ATOMIC_UNITS)
 TIME = Measure("time", "time_s", "time_median_s", q.TIME_UNITS, more_is_better=False)
 LATENCY = Measure("latency", "time_s", "time_median_s", q.TIME_UNITS, more_is_better=False)
 

@@ -11,6 +11,7 @@ BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 RATE_UNITS = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
 MESSAGE_UNITS = ((1e6, "M messages/s"), (1e3, "k messages/s"), (1.0, "messages/s"))
+ATOMIC_UNITS = ((1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
 NO_BREAK = "\u00a0"
 
 

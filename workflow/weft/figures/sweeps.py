@@ -4,7 +4,7 @@ sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from weft.figures.measures import Measure
 # Beside PANEL: configurations that differ in one of these are not of one kind.
 KIND = (
     "link_class", "placement", "gpudirect", "chunk", "ranks", "nodes", "pairs", "reach", "memory",
+    "streams", "pattern",
 )  # fmt: skip
 
 
@@ -72,11 +73,12 @@ def by_size(
     log_y: bool = False,
     limits: bool = True,
     best: bool = True,
+    keep: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame,
 ) -> Iterator[Figure]:
-    """Curves against size. The first axis that varies gives the lines their colour, the others give
-    panels.
+    """Curves against size, of the rows that `keep` leaves of a frame. The first axis that varies gives the
+    lines their colour, the others give panels.
     """
-    frame = dataset.configurations(benchmark)
+    frame = keep(dataset.configurations(benchmark))
     if measure.column not in frame or frame.empty:
         return
     frame, left_out = curve_frame(frame.dropna(subset=[measure.column]))
@@ -103,7 +105,7 @@ def by_size(
     colours = (
         class_colours(lines) if colour == ["link_class"] else dict(zip(lines, style.DATA * 4, strict=False))
     )
-    marks = _marks(dataset, benchmark, frame, colour, rest, measure)
+    marks = _marks(keep(dataset.runs(benchmark)), frame, colour, rest, measure)
     canvas = curves.draw(curves.Curves(points, marks, measure, colours, log_y=log_y, limits=limits))
     caption = _curve_caption(points, measure, what, best)
     pairs = frame.dropna(subset=["source"]).drop_duplicates(["source", "destination"]).shape[0]
@@ -127,18 +129,16 @@ def by_size(
 
 
 def _marks(
-    dataset: Dataset,
-    benchmark: str,
+    runs: pd.DataFrame,
     frame: pd.DataFrame,
     colour: list[str],
     rest: list[str],
     measure: Measure,
 ) -> pd.DataFrame:
-    runs = dataset.runs(benchmark)
-    keep = runs[measure.run_column].notna() & (
+    here = runs[measure.run_column].notna() & (
         runs["source"].isna() | (runs["source"] != runs["destination"])
     )
-    runs = runs.loc[keep, list(dict.fromkeys([*colour, *rest, "size_bytes", measure.run_column]))]
+    runs = runs.loc[here, list(dict.fromkeys([*colour, *rest, "size_bytes", measure.run_column]))]
     return pooling.marks_of(runs.assign(line=label(runs, colour), panel=label(runs, rest)), frame, measure)
 
 

@@ -10,8 +10,9 @@ import pandas as pd
 from weft.figures import Dataset, collectives, pooling
 from weft.figures import quantities as q
 from weft.figures.axes import SOFTWARE, class_key, describe, label, say, telling
+from weft.figures.copies import plain
 from weft.figures.dataset import BETWEEN, WITHIN
-from weft.figures.measures import BANDWIDTH, BUS_BANDWIDTH, LATENCY, MESSAGE_RATE, Measure
+from weft.figures.measures import ATOMICS, BANDWIDTH, BUS_BANDWIDTH, LATENCY, MESSAGE_RATE, Measure
 from weft.figures.routes import WAYS, routes
 from weft.figures.strips import largest_common
 
@@ -101,7 +102,7 @@ def _best(frame: pd.DataFrame, axes: list[str], measure: Measure) -> tuple[pd.Da
 
 
 def _copies(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
-    frame = dataset.configurations(benchmark)
+    frame = plain(dataset.configurations(benchmark))
     if "source" in frame:
         frame = frame[frame["source"].isna() | (frame["source"] != frame["destination"])]
         if frame["source"].notna().any():
@@ -140,12 +141,19 @@ def _latency(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     frame = frame[frame["source"] != frame["destination"]]
     if frame.empty:
         return
-    best, way = _best(frame, ["method", "peer_access", "operation", "link_class"], LATENCY)
+    best, way = _best(frame, ["method", "batching", "peer_access", "operation", "link_class"], LATENCY)
     yield _line("latency", "Latency between devices", _at(best, [], smallest=True), LATENCY, way)
+
+
+def _atomics(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
+    best, way = _best(dataset.configurations(benchmark), ["address", "result", "link_class"], ATOMICS)
+    yield _line("atomics", "Remote atomics", best, ATOMICS, way)
 
 
 def _host(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
     frame = dataset.configurations(benchmark)
+    if "pattern" in frame:
+        frame = frame[frame["pattern"] != "all_devices"]
     frame = (
         frame[frame["memory"] == "pinned"]
         if "memory" in frame and (frame["memory"] == "pinned").any()
@@ -225,6 +233,7 @@ def _all_reduce(dataset: Dataset, benchmark: str) -> Iterator[KeyNumber]:
 _OF: dict[str, dict[str, Callable[[Dataset, str], Iterator[KeyNumber]]]] = {
     "copy": {"p2p.copy": _copies},
     "latency": {"p2p.latency": _latency},
+    "atomics": {"p2p.atomics": _atomics},
     "host": {"p2p.host": _host},
     "route": {"p2p.route": _route},
     "fanout": {"p2p.fanout": _fanout},
