@@ -50,6 +50,8 @@ def build(folder: Path, resolved: config.ResolvedConfig) -> None:
     for job in weft_jobs.jobs(resolved):
         contained = weft_jobs.is_contained(resolved, job)
         program = experiments.EXPERIMENTS[job.experiment].program
+        if program is None:  # a foreign one, which nothing here builds
+            continue
         note = sources.note(container.tree(resolved, contained=contained), program)
         files[note] = sources.source_digest(program, folder / "workflow/programs") + "\n"
         files[launch.program_path(resolved, program, contained=contained)] = ""

@@ -13,7 +13,7 @@ from weft.figures import Dataset
 from weft.figures import quantities as q
 from weft.figures.axes import NAMES, describe, missing, say, varying
 from weft.figures.dataset import HOSTS
-from weft.figures.measures import BANDWIDTH, BUS_BANDWIDTH, MESSAGE_RATE, TIME, Measure
+from weft.figures.measures import ATOMICS, BANDWIDTH, BUS_BANDWIDTH, MESSAGE_RATE, TIME, Measure
 
 MOST_ROWS = 500
 
@@ -23,6 +23,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "topology": (),
     "copy": ("p2p.copy",),
     "latency": ("p2p.latency",),
+    "atomics": ("p2p.atomics",),
     "host": ("p2p.host",),
     "route": ("p2p.route",),
     "fanout": ("p2p.fanout",),
@@ -82,7 +83,11 @@ def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
     frame = frame.sort_values(order, kind="stable") if order else frame
     rate = BUS_BANDWIDTH if subject == "collective" else BANDWIDTH
     has_rates = rate.column in frame and frame[rate.column].notna().any()
-    has_messages = MESSAGE_RATE.column in frame and frame[MESSAGE_RATE.column].notna().any()
+    counted = [
+        (header, measure)
+        for header, measure in (("messages", MESSAGE_RATE), ("atomics", ATOMICS))
+        if measure.column in frame and frame[measure.column].notna().any()
+    ]
     header = [*(NAMES.get(a, a) for a in axes), "time", "interval", "between runs"]
     numeric = [*(_numeric(frame[a]) or a == "size_bytes" for a in axes), True, True, True]
     columns = [[_axis(a, v) for v in frame[a].astype(object)] for a in axes]
@@ -90,9 +95,9 @@ def subject_table(dataset: Dataset, subject: str) -> SubjectTable | None:
     if has_rates:
         header += [rate.name, "interval"]
         columns += _measured(frame, rate)
-    if has_messages:
-        header += ["messages"]
-        columns += _measured(frame, MESSAGE_RATE)[:1]
+    for name, measure in counted:
+        header += [name]
+        columns += _measured(frame, measure)[:1]
     if "efficiency" in frame and frame["efficiency"].notna().any():
         header += ["limit", "of limit"]
         columns += [
@@ -150,6 +155,7 @@ def _axis(axis: str, value: object) -> str:
         "ranks",
         "nodes",
         "pairs",
+        "streams",
         "root",
         "window",
     ):
