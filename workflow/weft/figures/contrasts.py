@@ -14,7 +14,7 @@ from weft.figures.dataset import Dataset
 from weft.figures.figure import Figure, draws
 from weft.figures.measures import Measure
 
-RATIO = Measure("ratio of bandwidths", "ratio", "ratio", ((1.0, "1"),))
+RATIO = Measure("ratio of bandwidths", "ratio", "ratio", ((1.0, ""),))
 # Axis, what stands above and below the line of the fraction, and the title of the panel.
 CONTRASTS = (
     ("peer_access", 1, 0, "peer access on / off"),
@@ -62,7 +62,7 @@ def copy_contrasts(dataset: Dataset) -> Iterator[Figure]:
     ratios = contrasts(frame.dropna(subset=[_RATE]))
     if ratios.empty or ratios["size_bytes"].nunique() < 2:
         return
-    ratios = ratios.assign(line=label(ratios, telling(ratios, ("direction",))).astype(str))
+    ratios = ratios.assign(line=label(ratios, telling(ratios, ("direction",))))
     panels = [panel for *_, panel in CONTRASTS if panel in set(ratios["panel"])]
     ratios["panel"] = pd.Categorical(ratios["panel"], categories=panels)
     points = (
@@ -73,7 +73,7 @@ def copy_contrasts(dataset: Dataset) -> Iterator[Figure]:
         )
         .reset_index()
     )  # fmt: skip
-    lines = list(dict.fromkeys(points["line"]))
+    lines = list(ratios["line"].cat.categories)
     marks = points.iloc[:0].assign(ratio=1.0)[["panel", "line", "size_bytes", "ratio"]]
     canvas = curves.draw(
         curves.Curves(points, marks, RATIO, dict(zip(lines, style.DATA, strict=False)), limits=False)

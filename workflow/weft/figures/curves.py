@@ -86,7 +86,7 @@ def draw(curves: Curves) -> Canvas:
         _limit_lines(ax, limits.get(name, []), scale, unit)
         _verticals(ax, curves.verticals.get(str(name), []))
         if position % columns == 0 or not shared:
-            ax.set_ylabel(curves.measure.name if in_words else f"{curves.measure.name}, {unit}")
+            ax.set_ylabel(curves.measure.name if in_words or not unit else f"{curves.measure.name}, {unit}")
         ax.tick_params(labelleft=not shared or position % columns == 0)
         last = position + columns >= len(panels)
         ax.tick_params(labelbottom=last)
@@ -190,7 +190,8 @@ def _axes(ax: Any, points: pd.DataFrame, curves: Curves, scale: float, limits: S
     if curves.measure.units is q.TIME_UNITS:
         ax.yaxis.set_major_formatter(lambda v, _: time_tick(v * scale))
     if curves.x == "size_bytes":
-        size_axis(ax, points["size_bytes"], 4 if curves.columns > 2 else 7)
+        # The panels share their axis, and have not all the same sizes.
+        size_axis(ax, curves.points["size_bytes"], 4 if curves.columns > 2 else 7)
     else:
         values = sorted(points[curves.x].unique())
         ax.set_xlim(values[0] - 0.3, values[-1] + 0.3)
