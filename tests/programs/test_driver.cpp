@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "core/driver.hpp"
 #include "core/error.hpp"
+#include "core/link_traffic.hpp"
 
 using weft::Axis;
 using weft::Case;
@@ -73,6 +74,15 @@ const Registered spoiled{{"spoiled", "verifies badly", {}, [](const Run& run) {
                               return measurement;
                             })};
                           }}};
+const Registered proven{{"proven", "moves bytes between devices", {}, [](const Run& run) {
+                           Case result = one_case("", [&run] {
+                             Measurement measurement = timed(run);
+                             measurement.time_scale = 0.5;
+                             return measurement;
+                           });
+                           result.devices = {0, 1};
+                           return std::vector<Case>{result};
+                         }}};
 
 /// One run of the program `demo` in a folder of its own.
 struct Demo {
@@ -133,7 +143,7 @@ TEST(every_outcome_is_recorded_and_the_status_is_that_of_the_worst) {
   Demo demo;
   CHECK_EQ(demo.run({}), 1);
   const auto lines = demo.lines();
-  CHECK_EQ(lines.size(), 9u);
+  CHECK_EQ(lines.size(), 10u);
   CHECK(contains(lines[0], "{\"record\":\"environment\",\"schema_version\":1,\"program\":\"demo\""));
   CHECK(contains(lines[1],
                  "{\"record\":\"measurement\",\"outcome\":\"measured\",\"benchmark\":\"demo.good\",\"size_"));
@@ -148,8 +158,26 @@ TEST(every_outcome_is_recorded_and_the_status_is_that_of_the_worst) {
   CHECK(contains(lines[7], "\"outcome\":\"wrong\",\"benchmark\":\"demo.spoiled\""));
   CHECK(contains(lines[7], "\"wrong\":3") && contains(lines[7], "\"time_s\""));
   CHECK(contains(
-      lines[8],
-      "\"measurements\":7,\"outcomes\":{\"measured\":3,\"unsupported\":2,\"wrong\":1,\"failed\":1}"));
+      lines[9],
+      "\"measurements\":8,\"outcomes\":{\"measured\":4,\"unsupported\":2,\"wrong\":1,\"failed\":1}"));
+}
+
+TEST(what_crossed_the_links_is_recorded_for_all_devices_of_the_team) {
+  struct Two : Team {
+    std::vector<std::string> everyones(const std::string& mine) override {
+      return {mine, "", R"({"device":0,"pcie_received_bytes":7,"rank":2,"host":"n2"})"};
+    }
+    Json self() const override { return Json::object({{"rank", 0}, {"host", "n1"}}); }
+  } two;
+  weft::set_link_counters([](int) { return weft::LinkCounters{1024, {}, {}, {}}; });
+  Demo demo;
+  demo.team = &two;
+  CHECK_EQ(demo.run({"--benchmarks", "proven"}), 0);
+  weft::set_link_counters({});
+  CHECK(contains(demo.lines()[1], R"("path_proof":{"operations":50,"payload_bytes":100000,"devices":[)"
+                                  R"({"device":0,"nvlink_transmitted_bytes":0,"rank":0,"host":"n1"},)"
+                                  R"({"device":1,"nvlink_transmitted_bytes":0,"rank":0,"host":"n1"},)"
+                                  R"({"device":0,"pcie_received_bytes":7,"rank":2,"host":"n2"}]})"));
 }
 
 TEST(unsupported_cases_are_no_failure) {
@@ -179,7 +207,7 @@ TEST(benchmarks_are_chosen_by_key_or_beginning_or_record_name) {
   CHECK_EQ(chosen("go"), 3u);           // of two
   CHECK_EQ(chosen("demo.good_s"), 1u);  // as records call it
   CHECK_EQ(chosen("good,go,filtered"), 4u);
-  CHECK_EQ(chosen("all"), 7u);
+  CHECK_EQ(chosen("all"), 8u);
 }
 
 TEST(bad_input_ends_with_two_and_leaves_nothing) {

@@ -77,10 +77,32 @@ _MEASUREMENT = {
     "device_states": [
         {
             "device": 0, **{key: [1, 2] for key in _STATE_PAIRS}, "nvlink_transmitted_bytes": 10,
-            "nvlink_received_bytes": 1,
+            "nvlink_received_bytes": 1, "rank": 0, "host": "a",
         }
     ],
+    "path_proof": {
+        "operations": 5, "payload_bytes": 5000,
+        "devices": [
+            {"device": 0, "rank": 0, "host": "a",
+             "nvlink_transmitted_bytes": 5000, "nvlink_received_bytes": 0,
+             "pcie_transmitted_bytes": 10, "pcie_received_bytes": 20}
+        ],
+    },
     "payload_bytes_moved": 10, "note": "an example",
+}  # fmt: skip
+_REPORT = {
+    "record": "library_report", "library": "ucx", "logs": 2, "version": "1.22.0", "unread": [],
+    "unused_variables": ["UCX_X"],
+    "protocols": [
+        {"reach": "intra-node", "operation": "tagged message by ucp_tag_send", "source_memory": "cuda/GPU0",
+         "destination_memory": "cuda/GPU1", "low_bytes": 0, "high_bytes": None, "protocol": "zero-copy",
+         "transport": "cuda_ipc/cuda"}
+    ],
+    "communicators": [
+        {"ranks": 2, "connections": {"P2P/CUMEM": 24}, "collective_channels": 24, "p2p_channels": 32,
+         "choices": [{"operation": "AllReduce", "size_bytes": 8, "algorithm": "ring", "protocol": "ll",
+                      "channels": 1}]}
+    ],
 }  # fmt: skip
 _END = {
     "record": "end", "measurements": 1, "outcomes": {"measured": 1, "unsupported": 0, "wrong": 0,
@@ -89,7 +111,8 @@ _END = {
 }  # fmt: skip
 
 _ALL = {
-    record["record"]: record for record in (_ENVIRONMENT, _DEVICE, _LINK, _NIC, _NIC_LINK, _MEASUREMENT, _END)
+    record["record"]: record
+    for record in (_ENVIRONMENT, _DEVICE, _LINK, _NIC, _NIC_LINK, _MEASUREMENT, _REPORT, _END)
 }
 
 

@@ -64,7 +64,7 @@ def with_topology(*measurements):
 def test_columns_are_the_keys_of_the_schema():
     """A key that the schema gets must get a column, or be named here as one that needs none."""
     definitions = schema.record_schema()["$defs"]
-    nested = {"record", "devices", "chunk_search", "time_s", "device_states"}
+    nested = {"record", "devices", "chunk_search", "time_s", "device_states", "path_proof"}
     assert set(definitions["measurement"]["properties"]) - nested == set(MEASUREMENT)
     assert set(definitions["time"]["properties"]) - {"quantiles", "values"} == set(TIME)
     assert set(definitions["time"]["properties"]["quantiles"]["properties"]) == set(QUANTILES)
@@ -414,7 +414,7 @@ def states(*values, **more):
         ({}, states({"nvlink_crc_errors": [1, 4]}, {"nvlink_replay_errors": [0, 2]}),
         {"nvlink_errors_delta": 5}),
         ({}, states({"nvlink_transmitted_bytes": 90}, {"nvlink_transmitted_bytes": 7},
-        payload_bytes_moved=100), {"nvlink_share": 0.9}),
+        payload_bytes_moved=100), {"nvlink_share": 0.97}),
         (
             {"direction": "bidirectional"},
             states({"nvlink_transmitted_bytes": 50}, {"nvlink_transmitted_bytes": 45},

@@ -20,7 +20,7 @@ rule collective_mpi:
     message:
         "MPI collectives ({wildcards.job})"
     shell:
-        MEASURE
+        MEASURE_RANKS
 
 
 rule collective_nccl:
@@ -42,7 +42,7 @@ rule collective_nccl:
     message:
         "NCCL collectives ({wildcards.job})"
     shell:
-        MEASURE
+        MEASURE_RANKS
 
 
 rule nccl_tests:

@@ -166,3 +166,6 @@ def say_if_full():
 # Status 1 with a record file says: some cases were wrong or failed. The campaign goes on to the report, and
 # `weft campaign` ends with status 1 for it. Everything else that is not 0 fails the job.
 MEASURE = "{params.command} > {log} 2>&1 || {{ [ $? -eq 1 ] && [ -s {output} ]; }}"
+
+# Where libraries write down how they move the data of devices, what they wrote becomes part of the record.
+MEASURE_RANKS = MEASURE + (" && {WEFT} reports {output} >> {log} 2>&1" if CONFIG.backend == "cuda" else "")

@@ -21,7 +21,7 @@ rule pt2pt_latency:
     message:
         "MPI latency ({wildcards.job})"
     shell:
-        MEASURE
+        MEASURE_RANKS
 
 
 rule pt2pt_bandwidth:
@@ -43,7 +43,7 @@ rule pt2pt_bandwidth:
     message:
         "MPI bandwidth ({wildcards.job})"
     shell:
-        MEASURE
+        MEASURE_RANKS
 
 
 rule pt2pt_bidirectional_bandwidth:
@@ -65,7 +65,7 @@ rule pt2pt_bidirectional_bandwidth:
     message:
         "MPI bandwidth both ways ({wildcards.job})"
     shell:
-        MEASURE
+        MEASURE_RANKS
 
 
 rule pt2pt_message_rate:
@@ -87,4 +87,4 @@ rule pt2pt_message_rate:
     message:
         "MPI message rate ({wildcards.job})"
     shell:
-        MEASURE
+        MEASURE_RANKS

@@ -76,6 +76,12 @@ def _import_nccl_tests(options: argparse.Namespace, _others: list[str]) -> int:
     return run.import_logs(options)
 
 
+def _reports(options: argparse.Namespace, _others: list[str]) -> None:
+    from weft.evidence import logs
+
+    logs.add_reports(options.record)
+
+
 def _table(options: argparse.Namespace, _others: list[str]) -> None:
     from weft import records, table
 
@@ -179,6 +185,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     imported.add_argument("--operation", help="of which the logs are, where they do not say so (before 2.18)")
     imported.add_argument("logs", type=Path, nargs="+", help="the output of one call of a binary each")
+
+    reports = command(
+        "reports", _reports, "Digest what UCX and NCCL logged during a run into its record file."
+    )
+    reports.add_argument("record", type=Path, help="the record file of the run")
 
     table = command("table", _table, "Gather record files into one table.")
     table.add_argument(

@@ -53,14 +53,18 @@ QUANTILES: dict[str, str] = {
 
 # Computed here. devices: "0,1,2,3". chunk: "none", "auto" (the best of those tried, named in chunk_bytes) or
 # the bytes.
-# nvlink_share: bytes sent over NVLink / payload_bytes_moved. efficiency: (bus) bandwidth / limit.
+# efficiency: (bus) bandwidth / limit. path_payload_bytes: payload of the operations while which links were
+# counted; nvlink_share, pcie_share: bytes counted / bytes to be sent (evidence/counters.py). path_expected,
+# path_seen, path_verdict: evidence/verdict.py; path_basis_bytes: size_bytes of the row whose counters the
+# verdict rests on. library_path: the way that the MPI library or NCCL says it chose.
 DERIVED: dict[str, pa.DataType] = {
     "devices": TEXT, "chunk": TEXT, "bandwidth_ci_low_bytes_per_s": _F64,
     "bandwidth_ci_high_bytes_per_s": _F64,
     "limit_bytes_per_s": _F64, "limit_origin": TEXT, "efficiency": _F64, "throttled": _BOOL,
     "sm_clock_hz_min": _F64,
     "temperature_c_max": _F64, "ecc_uncorrected_delta": _I64, "nvlink_errors_delta": _I64,
-    "nvlink_share": _F64,
+    "path_payload_bytes": _I64, "nvlink_share": _F64, "pcie_share": _F64, "path_expected": TEXT,
+    "path_seen": TEXT, "path_verdict": TEXT, "path_basis_bytes": _I64, "library_path": TEXT,
 }  # fmt: skip
 
 TABLE_SCHEMA = pa.schema(
@@ -96,6 +100,12 @@ IDENTITY_MEASUREMENT: tuple[str, ...] = (
     *(axis for axis in AXES if axis not in ORIGIN_AXES),
     "requested_bytes",
     "reason",
+)
+# Measurements alike in these differ in size alone.
+FAMILY: tuple[str, ...] = tuple(
+    name
+    for name in IDENTITY_MEASUREMENT
+    if name not in ("size_bytes", "count", "chunk", "requested_bytes", "reason")
 )
 IDENTITY_ORIGIN: tuple[str, ...] = (
     "system", "campaign", "device_backend", "hostname", "repeat", *ORIGIN_AXES,

@@ -11,10 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from weft.columns import IDENTITY_MEASUREMENT, MEASUREMENT, QUANTILES, TEXT, TIME
+from weft.columns import FAMILY, IDENTITY_MEASUREMENT, MEASUREMENT, QUANTILES, TEXT, TIME
 from weft.device_states import STATE_PAIRS, summarise_states
+from weft.evidence.counters import COUNTERS, share_columns
 
 _F64_LIST = pa.list_(pa.float64())
+_COUNTED = [(name, pa.int64()) for name in COUNTERS]
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -42,9 +44,19 @@ _JSON_SCHEMA = pa.schema(
                     [
                         ("device", pa.int32()),
                         *((key, _F64_LIST) for key in STATE_PAIRS),
-                        ("nvlink_transmitted_bytes", pa.int64()),
+                        *_COUNTED[:2],
                     ]
                 )
+            ),
+        ),
+        (
+            "path_proof",
+            pa.struct(
+                [
+                    ("operations", pa.int64()),
+                    ("payload_bytes", pa.int64()),
+                    ("devices", pa.list_(pa.struct(_COUNTED))),
+                ]
             ),
         ),
     ]
@@ -55,9 +67,10 @@ _HASH_SEED, _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1C
 
 
 def convert(lines: Sequence[bytes]) -> tuple[pa.Table, list[int]]:
-    """Convert valid measurement lines to the table's columns that depend on the line alone, and ``identity``.
+    """Convert valid measurement lines to the table's columns that depend on the line alone, and two hashes.
 
-    identity (uint64) is a hash of what makes a measurement unique; devices is still a list. Second result:
+    identity (uint64) is that of what makes a measurement unique, family of all that but the size; devices is
+    still a list. Second result:
     positions of lines that hold a number beyond the column's type (not rows of the table). Raises nothing for
     lines that the schema accepts.
     """
@@ -113,8 +126,11 @@ def _columns(parsed: pa.Table) -> pa.Table:
     columns["devices"] = _array(parsed["devices"])
     columns["chunk"] = _chunk(columns, _array(parsed["chunk_search"]))
     columns |= _interval(columns)
-    columns |= summarise_states(columns, _array(parsed["device_states"]))
-    columns["identity"] = _identity(columns, parsed.num_rows)
+    states = _array(parsed["device_states"])
+    columns |= summarise_states(states)
+    columns |= share_columns(columns, _array(parsed["path_proof"]), states)
+    columns["identity"] = _hash(columns, IDENTITY_MEASUREMENT, parsed.num_rows)
+    columns["family"] = _hash(columns, FAMILY, parsed.num_rows)
     return pa.table(columns)
 
 
@@ -154,9 +170,9 @@ def _interval(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
     }
 
 
-def _identity(columns: dict[str, pa.Array], rows: int) -> pa.Array:
+def _hash(columns: dict[str, pa.Array], names: Sequence[str], rows: int) -> pa.Array:
     total = np.full(rows, _HASH_SEED)
-    for name in IDENTITY_MEASUREMENT:
+    for name in names:
         total = mix(total, _codes(columns[name]))
     return pa.array(total)
 

@@ -17,7 +17,7 @@ STATE_PAIRS = (
 _THROTTLE_BITS = 0x04 | 0x08 | 0x20 | 0x40 | 0x80
 
 
-def summarise_states(columns: dict[str, pa.Array], states: pa.Array) -> dict[str, pa.Array]:
+def summarise_states(states: pa.Array) -> dict[str, pa.Array]:
     """Summarise what NVML said of all participating devices in one value a row; null where nothing."""
     rows = len(states)
     row = np.asarray(pc.list_parent_indices(states))
@@ -51,28 +51,12 @@ def summarise_states(columns: dict[str, pa.Array], states: pa.Array) -> dict[str
         "nvlink_errors_delta": _nullable(
             difference("nvlink_replay_errors", "nvlink_recovery_errors", "nvlink_crc_errors"), pa.int64()
         ),
-        "nvlink_share": _nullable(_nvlink_share(columns, flat, row, rows)),
     }
 
 
 def _slowed(reasons: np.ndarray) -> np.ndarray:
     slowed = (np.nan_to_num(reasons).astype(np.int64) & _THROTTLE_BITS) != 0
     return np.where(np.isnan(reasons), np.nan, slowed)
-
-
-def _nvlink_share(columns: dict[str, pa.Array], flat: pa.Array, row: np.ndarray, rows: int) -> np.ndarray:
-    """Bytes that left over NVLink / payload: of the source; of all participants where each of them sends."""
-    sent = _floats(pc.struct_field(flat, "nvlink_transmitted_bytes"))
-    source = _floats(columns["source"])
-    both = pc.or_kleene(
-        pc.equal(columns["direction"], "bidirectional"),
-        pc.is_in(columns["benchmark"], pa.array(["p2p.fanout"])),
-    )
-    everyone = np.asarray(pc.fill_null(both, False))
-    counts = everyone[row] | (_floats(pc.struct_field(flat, "device")) == source[row])
-    payload = _floats(columns["payload_bytes_moved"])
-    share = _sum_by(row, np.where(counts, sent, np.nan), rows) / np.where(payload > 0, payload, np.nan)
-    return np.where(np.isnan(source) & ~everyone, np.nan, share)
 
 
 def _sum_by(row: np.ndarray, values: np.ndarray, rows: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 
 from weft import container
 from weft.config import ResolvedConfig
+from weft.evidence.logs import log_of
 from weft.jobs import Job, axes_of, is_contained, record_path
 from weft.launch import Geometry, command_parts, devices_of
 from weft.sizes import format_size
@@ -165,7 +166,13 @@ def job_parts(config: ResolvedConfig, job: Job) -> list[list[str]]:
             arguments += ["--expect-ranks-per-node", str(geometry.ranks_per_node)]
     arguments += ["--expect-devices", str(devices_of(config, geometry or Geometry.of(config, 1)))]
     return command_parts(
-        config, experiment.program, arguments, geometry, job.gpudirect, contained=is_contained(config, job)
+        config,
+        experiment.program,
+        arguments,
+        geometry,
+        job.gpudirect,
+        contained=is_contained(config, job),
+        reports=_report_variables(config, job),
     )
 
 
@@ -195,6 +202,30 @@ def _options(experiment: Experiment, axes: dict[str, Any]) -> list[str]:
     """The option that each axis of the sweep becomes, with its value."""
     given = [(option, axes[axis], axis) for axis, option in experiment.options.items() if axis in axes]
     return [word for option, value, axis in given for word in (option, _argument(axis, value))]
+
+
+def makes_reports(config: ResolvedConfig, job: Job) -> bool:
+    """Return whether libraries write logs during a job, for `weft reports` to digest into its record."""
+    return bool(_report_variables(config, job))
+
+
+def _report_variables(config: ResolvedConfig, job: Job) -> dict[str, str]:
+    """Return the variables with which MPI and NCCL write down how they move the data of devices.
+
+    NCCL's subsystem TUNING, which tells algorithm and protocol, would write a line in every timed call.
+    """
+    if job.ranks is None or config.backend != "cuda":
+        return {}
+    record = record_path(config, job)
+    log = log_of(record, "ucx")
+    variables = {name: text.replace("{ucx_log}", log) for name, text in config.mpi["report"].items()}
+    if EXPERIMENTS[job.experiment].library == "nccl":
+        variables |= {
+            "NCCL_DEBUG": "INFO",
+            "NCCL_DEBUG_SUBSYS": "INIT,GRAPH",
+            "NCCL_DEBUG_FILE": log_of(record, "nccl"),
+        }
+    return variables
 
 
 def sampling_arguments(sampling: dict[str, Any]) -> list[str]:

@@ -29,6 +29,8 @@ class ReadFile:
     environment: dict[str, Any] | None
     topology: list[dict[str, Any]]
     problems: list[Problem]
+    reports: list[dict[str, Any]] = field(default_factory=list)
+    wall_time_s: float | None = None
 
 
 @dataclass
@@ -93,7 +95,7 @@ def _read_group(job: Sequence[tuple[Path, str]], first: int, target: Path) -> Gr
 
     for index, (path, name) in enumerate(job):
         records = RecordFile(path, name)
-        group.files.append(ReadFile(name, None, records.topology, records.problems))
+        group.files.append(ReadFile(name, None, records.topology, records.problems, records.reports))
         for number, line, _ in records.measurements():
             lines.append(line)
             places.append((index, number))
@@ -102,6 +104,7 @@ def _read_group(job: Sequence[tuple[Path, str]], first: int, target: Path) -> Gr
                 flush()
                 size = 0
         group.files[-1].environment = records.environment
+        group.files[-1].wall_time_s = records.wall_time_s
     if lines:
         flush()
     return group

@@ -6,7 +6,7 @@ import math
 import os
 import string
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,17 +53,19 @@ def command_parts(
     gpudirect: str | None = None,
     *,
     contained: bool = True,
+    reports: Mapping[str, str] | None = None,
 ) -> list[list[str]]:
     """Return the words of ``env NAME=VALUE…``, ``launcher…``, ``container exec…`` and ``program arguments``.
 
     ``program`` is the name of a measured program, or a path. ``geometry`` None starts one process, without
     a launcher where no scheduler has to find it a node. ``gpudirect`` is `on`, `off`, or None where no
     message passes. ``contained`` False runs on the bare machine what the system would run in its container.
+    ``reports`` are variables with which libraries write down what they do; the system's own win.
     The launcher stands outside the container, so that it reaches other nodes. For a shell line, join the
     words with shlex.join.
     """
     contained = contained and config.system["container"] is not None
-    variables = dict(config.system["environment"])
+    variables = {**(reports or {}), **config.system["environment"]}
     if contained:
         variables |= container.environment()
     launcher: list[str] = []

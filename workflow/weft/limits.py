@@ -162,6 +162,14 @@ class Topologies:
             "efficiency": pa.array(achieved / rate, from_pandas=True),
         }
 
+    def nvlinked(self, topology: np.ndarray) -> np.ndarray:
+        """Say of each topology, by index, whether NVLink joins all its devices: 1, 0, or NaN if not known."""
+        over_nvlink = np.array([*(name.startswith("NV") for name in self._classes.names), False])
+        apart = ~np.eye(self._size, dtype=bool) & (self._class != NONE)
+        known = apart.any(axis=(1, 2))
+        every = (over_nvlink[self._class] | ~apart).all(axis=(1, 2))
+        return np.where(known, every, np.nan)[topology]
+
     def _pair(self, rows: Rows) -> tuple[np.ndarray, _Limit]:
         """Between two devices: over the link; through host memory where peer access is off or the message is
         staged.

@@ -100,14 +100,20 @@ def metadata(files: Sequence[ReadFile], rows: int, holes: int) -> dict[str, Any]
     """Return what the table says beside its rows: what was measured on, each once."""
     environments: dict[bytes, dict[str, Any]] = {}
     topology: dict[str, dict[bytes, dict[str, Any]]] = {"device": {}, "link": {}, "nic": {}, "nic_link": {}}
-    runs: list[dict[str, Any]] = []  # what differs from file to file: command line, geometry, start
+    runs: list[dict[str, Any]] = []  # what differs from file to file: command line, geometry, cost, reports
     for file in files:
         if file.environment is None:
             continue
         environment = {key: value for key, value in file.environment.items() if key not in _PER_FILE}
         environments.setdefault(orjson.dumps(environment), {**environment, "files": 0})["files"] += 1
         runs.append(
-            {"file": file.name, **{key: file.environment[key] for key in _PER_FILE if key != "record"}}
+            {
+                "file": file.name,
+                **{key: file.environment[key] for key in _PER_FILE if key != "record"},
+                "devices": _devices(file.environment),
+                "wall_time_s": file.wall_time_s,
+                "reports": file.reports,
+            }
         )
         system, campaign, hostname = _place(file) or (None, None, None)
         for record in file.topology:
@@ -122,6 +128,14 @@ def metadata(files: Sequence[ReadFile], rows: int, holes: int) -> dict[str, Any]
         "measurements": rows,
         "holes": holes,
     }
+
+
+def _devices(environment: dict[str, Any]) -> int:
+    """Return how many devices a run held: those of its ranks, or all that a single process saw."""
+    geometry = environment["geometry"]
+    if geometry is None:
+        return len(environment["devices"])
+    return len(set(zip(geometry["rank_hosts"], geometry["rank_devices"], strict=True)))
 
 
 def origin_code(environment: dict[str, Any] | None) -> np.uint64:

@@ -59,7 +59,7 @@ class RecordFile:
     """One record file. Iterate over ``measurements`` first; then the other attributes are complete.
 
     Attributes: environment (None if it lacks one), topology (device, link, nic and nic_link records),
-    problems.
+    reports (library_report records), wall_time_s (of the end record, None without), problems.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -67,6 +67,8 @@ class RecordFile:
         self.path, self.name = path, name
         self.environment: dict[str, Any] | None = None
         self.topology: list[dict[str, Any]] = []
+        self.reports: list[dict[str, Any]] = []
+        self.wall_time_s: float | None = None
         self.problems: list[Problem] = []
         self._end: tuple[int, dict[str, Any]] | None = None
         self._bad_lines = 0
@@ -125,6 +127,9 @@ class RecordFile:
                 self._bad(number, "a second environment record; a file has one, in its first line")
             case "end":
                 self._end = number, record
+                self.wall_time_s = record["wall_time_s"]
+            case "library_report":
+                self.reports.append(record)
             case _:
                 self.topology.append(record)
 

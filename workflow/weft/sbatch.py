@@ -29,7 +29,7 @@ measure() {
   echo "$(date +%T) $record"
   mkdir -p "${record%/*}" "${log%/*}"
   rm -f "$benchmark" ".snakemake/metadata/$(printf %s "$record" | base64 --wrap=0 | tr +/ -_)"
-  "$@" >"$log" 2>&1 || { [ $? -eq 1 ] && [ -s "$record" ]; } || {
+  "$@" >"$log" 2>&1 || { [ $? -eq 1 ] && [ -s "$record" ]; }REPORTS || {
     echo "weft: failed, for the reason in $log." >&2
     failed=$((failed + 1))
   }
@@ -90,7 +90,7 @@ def script(config: ResolvedConfig, measured: Sequence[Job], path: Path) -> str:
         f"set -uo pipefail\ncd {checkout} || exit 2\n"
         f"{_search_paths(config)}\nreadonly results={shlex.quote(results(config))}\n",
         _check_files(_needed(config, measured), f"make programs {names}"),
-        _MEASURE,
+        _MEASURE.replace("REPORTS", _reports(config, measured)),
         *(_measurement(config, job) for job in measured),
         _END,
     ]
@@ -185,6 +185,15 @@ for file in {shlex.join(files)}; do
   }}
 done
 """
+
+
+def _reports(config: ResolvedConfig, measured: Sequence[Job]) -> str:
+    """Return what follows a measurement: what libraries logged becomes part of its record."""
+    if not any(experiments.makes_reports(config, job) for job in measured):
+        return ""
+    return (
+        f' &&\n    PYTHONPATH=workflow {shlex.quote(sys.executable)} -m weft reports "$record" >>"$log" 2>&1'
+    )
 
 
 def _search_paths(config: ResolvedConfig) -> str:

@@ -19,6 +19,8 @@ import pyarrow.parquet as pq
 from weft.columns import TABLE_SCHEMA
 from weft.convert import device_text, mix
 from weft.errors import BadInput
+from weft.evidence.library import reported_paths
+from weft.evidence.verdict import path_columns
 from weft.gather import ReadFile, read_files
 from weft.origin import metadata as metadata_of
 from weft.origin import origin_code, origin_columns, topologies
@@ -141,6 +143,9 @@ def _write(
             index = table["file_index"].to_numpy()
             columns = {name: table[name] for name in table.column_names}
             columns |= known.join(table, topology_of[index])
+            columns |= path_columns(
+                table, columns, known.nvlinked(topology_of[index]), reported_paths(table, files)
+            )
             columns |= {name: values.take(table["file_index"]) for name, values in origins.items()}
             columns["devices"] = device_text(table["devices"].combine_chunks())
             complete = pa.table([columns[name] for name in TABLE_SCHEMA.names], names=TABLE_SCHEMA.names)

@@ -192,7 +192,7 @@ Case make_case(const Point& point, const SamplerOptions& sampling) {
               (point.graph ? " in a graph" : "");
   const World& world = Groups::current().world();
   for (const Member& member : point.members)
-    if (world.host(member.process) == world.host(world.rank())) one.devices.push_back(member.device);
+    if (member.process == world.rank()) one.devices.push_back(member.device);
   one.unsupported = [point] { return why_not(point); };
   one.run = [point, sampling] { return run(point, sampling); };
   return one;

@@ -9,13 +9,14 @@
 
 namespace weft {
 
-/// Reads the devices' state when made and again in json(): `device_states` of a measurement. Empty array
-/// where NVML is absent (host backend) and members left out where it does not answer.
+/// Reads the devices' state when made and again in read(), which returns what `device_states` of a
+/// measurement holds. Nothing where NVML is absent (host backend), and members left out where it does not
+/// answer.
 class DeviceStates {
  public:
   explicit DeviceStates(const std::vector<int>& devices);
   ~DeviceStates();
-  Json json() const;
+  std::vector<Json> read() const;
 
  private:
   struct Reading;

@@ -1,6 +1,4 @@
 #include <array>
-#include <map>
-#include <mutex>
 #include <optional>
 
 #include "core/device_state.hpp"
@@ -17,13 +15,6 @@ constexpr std::array<const char*, 11> members{
     "power_w",           "throttle_reasons",     "ecc_corrected",
     "ecc_uncorrected",   "nvlink_replay_errors", "nvlink_recovery_errors",
     "nvlink_crc_errors", "pcie_replays"};
-
-const nvml::Device& nvml_device(int device) {
-  static std::mutex mutex;
-  static std::map<int, nvml::Device> all;
-  const std::lock_guard lock(mutex);
-  return all.try_emplace(device, device).first->second;
-}
 
 template <class Number>
 Value scaled(const std::optional<Number>& value, double unit) {
@@ -60,7 +51,7 @@ struct DeviceStates::Reading {
   std::optional<std::uint64_t> transmitted_kib, received_kib;
 
   explicit Reading(int index) {
-    const nvml::Device& device = nvml_device(index);
+    const nvml::Device& device = nvml::of_device(index);
     const auto fields = device.read({{NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY, nvml::all_links},
                                      {NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY, nvml::all_links},
                                      {NVML_FI_DEV_NVLINK_ERROR_DL_CRC, nvml::all_links},
@@ -90,8 +81,8 @@ DeviceStates::DeviceStates(const std::vector<int>& devices) : devices_(devices) 
 
 DeviceStates::~DeviceStates() = default;
 
-Json DeviceStates::json() const {
-  Json states = Json::array();
+std::vector<Json> DeviceStates::read() const {
+  std::vector<Json> states;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const Reading& before = before_[i];
     const Reading after(devices_[i]);
@@ -104,7 +95,7 @@ Json DeviceStates::json() const {
     };
     set_bytes("nvlink_transmitted_bytes", before.transmitted_kib, after.transmitted_kib);
     set_bytes("nvlink_received_bytes", before.received_kib, after.received_kib);
-    states.push(std::move(state));
+    states.push_back(std::move(state));
   }
   return states;
 }

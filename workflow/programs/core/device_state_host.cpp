@@ -7,6 +7,6 @@ struct DeviceStates::Reading {};
 DeviceStates::DeviceStates(const std::vector<int>& devices) : devices_(devices) {}
 DeviceStates::~DeviceStates() = default;
 
-Json DeviceStates::json() const { return Json::array(); }
+std::vector<Json> DeviceStates::read() const { return {}; }
 
 }  // namespace weft

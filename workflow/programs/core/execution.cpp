@@ -5,6 +5,7 @@
 
 #include "core/device_state.hpp"
 #include "core/error.hpp"
+#include "core/link_traffic.hpp"
 
 namespace weft {
 
@@ -59,30 +60,46 @@ void add_measurement(Json& record, const Measurement& measurement, bool keep_sam
   record.set("wrong", measurement.wrong).merge(measurement.extra);
 }
 
-/// The time of a ping-pong is scaled to one way, but its payload went both ways.
-std::uint64_t payload_moved(const Measurement& measurement) {
-  const double operations = static_cast<double>(measurement.time.operations_total);
-  return static_cast<std::uint64_t>(*measurement.payload_bytes * operations / measurement.time_scale);
+/// Payload of some operations. The time of a ping-pong is scaled to one way, but its payload went both ways.
+std::uint64_t payload_moved(const Measurement& measurement, std::size_t operations) {
+  return static_cast<std::uint64_t>(*measurement.payload_bytes * static_cast<double>(operations) /
+                                    measurement.time_scale);
+}
+
+/// An array of what every member of the team says of the devices that it drives; null where none has
+/// anything.
+Json of_all_devices(Team& team, const std::vector<Json>& mine) {
+  if (team.maximum(mine.empty() ? 0 : 1) == 0) return {};
+  std::string words;
+  for (const Json& device : mine)
+    words += (words.empty() ? "" : ",") + Json(device).merge(team.self()).dump();
+  std::string all;
+  for (const std::string& theirs : team.everyones(words))
+    if (!theirs.empty()) all += (all.empty() ? "" : ",") + theirs;
+  return Json::written("[" + all + "]");
 }
 
 }  // namespace
 
 Result Execution::run(const Run& run) const {
   Result result;
-  Json states = Json::array();
+  Json states, crossings;
   Verdict verdict = agree(run.team, judge([&] { return filter(subject); }));
   if (verdict.outcome == Outcome::measured) {
     Measurement measurement;
     Verdict mine = judge([&]() -> Verdict {
       if (subject.prepare) subject.prepare();
       const DeviceStates before(subject.devices);
+      const WatchedDevices watched(subject.devices);
       measurement = subject.run();
-      states = before.json();
+      if (measurement.device_states.empty()) measurement.device_states = before.read();
       return {};
     });
     verdict = agree(run.team, mine);
     if (verdict.outcome == Outcome::measured) {
       verdict = agree(run.team, verify(measurement, run.team));
+      states = of_all_devices(run.team, measurement.device_states);
+      crossings = of_all_devices(run.team, measurement.time.proof.devices);
       result.measurement = std::move(measurement);
     }
   }
@@ -95,10 +112,18 @@ Result Execution::run(const Run& run) const {
   // Only the leader writes records, and a member that took no part has no samples to describe.
   if (!result.measurement || !run.team.leads()) return result;
   add_measurement(result.record, *result.measurement, run.sampling.keep_samples);
-  if (states.dump() == "[]") return result;
-  result.record.set("device_states", states);
-  if (result.measurement->payload_bytes)
-    result.record.set("payload_bytes_moved", payload_moved(*result.measurement));
+  const Measurement& measurement = *result.measurement;
+  if (!states.is_null()) {
+    result.record.set("device_states", states);
+    if (measurement.payload_bytes)
+      result.record.set("payload_bytes_moved", payload_moved(measurement, measurement.time.operations_total));
+  }
+  if (!crossings.is_null()) {
+    const std::size_t operations = measurement.time.proof.operations;
+    Json proof = Json::object({{"operations", operations}});
+    if (measurement.payload_bytes) proof.set("payload_bytes", payload_moved(measurement, operations));
+    result.record.set("path_proof", proof.set("devices", crossings));
+  }
   return result;
 }
 

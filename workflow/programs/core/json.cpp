@@ -81,6 +81,12 @@ Json Json::object(std::initializer_list<std::pair<std::string, Json>> members) {
   return result;
 }
 
+Json Json::written(std::string text) {
+  Json result;
+  result.text_ = std::move(text);
+  return result;
+}
+
 Json Json::array() {
   Json result;
   result.kind_ = Kind::array;

@@ -35,6 +35,8 @@ class Json {
 
   static Json object(std::initializer_list<std::pair<std::string, Json>> members = {});
   static Json array();
+  /// A value that is JSON already, e.g. what another process has dumped.
+  static Json written(std::string text);
 
   /// Adds or replaces a member of an object.
   Json& set(const std::string& key, Json value);

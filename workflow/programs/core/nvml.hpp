@@ -48,6 +48,9 @@ class Device {
   std::optional<nvmlDevice_t> handle_;
 };
 
+/// A device by its index, found once.
+const Device& of_device(int device);
+
 }  // namespace weft::nvml
 
 /// `WEFT_NVML(device, nvmlDeviceGetPowerUsage, unsigned)`: the value, or nothing. Further arguments follow

@@ -1,4 +1,6 @@
 #include <dlfcn.h>
+#include <map>
+#include <mutex>
 
 #include "core/device.hpp"
 #include "core/nvml.hpp"
@@ -48,6 +50,13 @@ Device::Device(int device) {
       symbol("nvmlDeviceGetHandleByPciBusId_v2"));
   nvmlDevice_t handle;
   if (find && find(device_properties(device).pci_bus_id->c_str(), &handle) == NVML_SUCCESS) handle_ = handle;
+}
+
+const Device& of_device(int device) {
+  static std::mutex mutex;
+  static std::map<int, Device> all;
+  const std::lock_guard lock(mutex);
+  return all.try_emplace(device, device).first->second;
 }
 
 std::vector<std::optional<std::uint64_t>> Device::read(const std::vector<Field>& fields) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/link_traffic.hpp"
 #include "core/watchdog.hpp"
 
 namespace weft {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t warmup_window = 5;
 constexpr double warmup_share_of_budget = 0.25;
+constexpr double proof_s = 5e-3;  // small copies, some microseconds each, add up to what counters can tell
 constexpr std::size_t least_samples = 3;
 // Sampling that ends as soon as the interval looks narrow ends on lucky streaks, and its intervals hold the
 // median less often than they claim. Looking seldom, and ending only when two looks in a row agree, restores
@@ -62,6 +64,7 @@ class Sampling {
 
   std::size_t warm_up(std::size_t operations);
   StoppedBy measure(TimeSummary& summary);
+  PathProof prove(double sample_s, std::size_t operations);
 
   std::size_t operations_total() const { return operations_total_; }
 
@@ -129,6 +132,20 @@ StoppedBy Sampling::measure(TimeSummary& summary) {
   }
 }
 
+/// Runs as many samples of `operations`, `sample_s` each, as last proof_s, one at least.
+PathProof Sampling::prove(double sample_s, std::size_t operations) {
+  if (!links_are_counted()) return {};
+  const Activity activity("proof of the path");
+  LinkTraffic traffic(WatchedDevices::now());
+  // This also waits for every member to have read its counters, before anything moves.
+  if (team_.maximum(traffic.counts() ? 1 : 0) == 0) return {};
+  const auto rounds = static_cast<std::size_t>(std::max(1.0, std::ceil(proof_s / sample_s)));
+  for (std::size_t i = 0; i < rounds; ++i)
+    take(operations);
+  team_.barrier();  // all has arrived
+  return {rounds * operations, traffic.stop()};
+}
+
 }  // namespace
 
 const char* to_string(StoppedBy stopped_by) {
@@ -152,7 +169,6 @@ TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team
       sampling.calibrate(std::max<std::size_t>(options.max_operations_per_sample, 1));
   summary.warmup_samples = sampling.warm_up(summary.operations_per_sample);
   summary.stopped_by = sampling.measure(summary);
-  summary.operations_total = sampling.operations_total();
 
   std::vector<double> sorted = summary.samples_s;
   std::sort(sorted.begin(), sorted.end());
@@ -162,6 +178,10 @@ TimeSummary sample(const SamplerOptions& options, const Batch& batch, Team& team
   summary.interval_s = median_interval(sorted, options.confidence);
   summary.confidence = std::min(options.confidence, attained_confidence(summary.samples));
   summary.converged = precise(options, summary.samples_s);
+  if (options.prove_path)
+    summary.proof = sampling.prove(summary.median_s * static_cast<double>(summary.operations_per_sample),
+                                   summary.operations_per_sample);
+  summary.operations_total = sampling.operations_total();
   return summary;
 }
 

@@ -23,11 +23,19 @@ struct SamplerOptions {
       20e-6;  ///< operations are batched until a sample lasts this long, against timer resolution
   std::size_t max_operations_per_sample = 1 << 20;
   bool keep_samples = false;
+  bool prove_path = true;  ///< some milliseconds more, where links are counted
 };
 
 /// What ended the sampling.
 enum class StoppedBy { precision, time_budget, sample_limit };
 const char* to_string(StoppedBy stopped_by);
+
+/// Operations run after those that were sampled, between two readings of the link counters: what carried the
+/// payload. None where nothing counts.
+struct PathProof {
+  std::size_t operations = 0;
+  std::vector<Json> devices;  ///< of this process; see LinkTraffic::stop
+};
 
 /// Seconds of one operation. Serialised as `time_s` of a measurement (record.schema.json).
 struct TimeSummary {
@@ -41,6 +49,7 @@ struct TimeSummary {
   bool converged = false;
   StoppedBy stopped_by = StoppedBy::precision;
   std::vector<double> samples_s;  ///< in the order taken
+  PathProof proof;
 
   /// `scale` multiplies all times, e.g. 0.5 for one way of a ping-pong.
   Json json(bool keep_samples, double scale = 1.0) const;
@@ -59,6 +68,9 @@ using Batch = std::function<double(std::size_t operations)>;
 /// after every sample would stop on lucky streaks. The budget ends it at any sample from the third on, so
 /// that even a slow operation has an interval, if of less confidence than asked for: the summary states the
 /// confidence attained.
+///
+/// Then, where the links of the watched devices are counted, it runs some milliseconds of operations more, in
+/// samples of the same size, to prove what path they take (core/link_traffic.hpp).
 ///
 /// The interval takes samples for independent. Where they are not (drifting clocks, periodic disturbance) it
 /// is too narrow; repeats of the whole job, kept apart from samples, are there to show that.

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "core/json.hpp"
 
 namespace weft {
 
@@ -21,6 +24,10 @@ class Team {
   virtual double sum(double value) { return value; }
   /// The words of the first member whose words are not empty, on every member; empty when none has any.
   virtual std::string words(const std::string& mine) { return mine; }
+  /// The words of every member, in the members' order, on every member.
+  virtual std::vector<std::string> everyones(const std::string& mine) { return {mine}; }
+  /// What a record says of this member beside the devices it drives: nothing of one process.
+  virtual Json self() const { return Json::object(); }
   virtual void barrier() {}
 };
 

@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "core/error.hpp"
 #include "mpi/world.hpp"
 
@@ -55,6 +57,23 @@ std::string RankTeam::words(const std::string& mine) {
   WEFT_MPI(MPI_Bcast(&length, 1, MPI_INT, first, communicator_));
   words.resize(length);
   WEFT_MPI(MPI_Bcast(words.data(), length, MPI_CHAR, first, communicator_));
+  return words;
+}
+
+std::vector<std::string> RankTeam::everyones(const std::string& mine) {
+  int size = 0;
+  WEFT_MPI(MPI_Comm_size(communicator_, &size));
+  const auto length = static_cast<int>(mine.size());
+  std::vector<int> lengths(static_cast<std::size_t>(size)), offsets(lengths.size());
+  WEFT_MPI(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, communicator_));
+  std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
+  WEFT_MPI(MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                          communicator_));
+  std::vector<std::string> words;
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank)
+    words.push_back(
+        all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
   return words;
 }
 

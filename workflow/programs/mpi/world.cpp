@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 #include <set>
 #include <thread>
 
@@ -43,21 +42,6 @@ std::vector<Value> gather_all(const Value& mine, MPI_Datatype datatype, int coun
   std::vector<Value> all(ranks);
   WEFT_MPI(MPI_Allgather(&mine, count, datatype, all.data(), count, datatype, MPI_COMM_WORLD));
   return all;
-}
-
-/// The words of every rank, by rank.
-std::vector<std::string> gather_words(const std::string& mine, int ranks) {
-  const auto lengths = gather_all(static_cast<int>(mine.size()), MPI_INT, 1, ranks);
-  std::vector<int> offsets(lengths.size());
-  std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
-  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
-  WEFT_MPI(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_CHAR, all.data(), lengths.data(),
-                          offsets.data(), MPI_CHAR, MPI_COMM_WORLD));
-  std::vector<std::string> words;
-  for (std::size_t rank = 0; rank < lengths.size(); ++rank)
-    words.push_back(
-        all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank])));
-  return words;
 }
 
 /// The worst answer of all ranks that have one; empty where none has.
@@ -120,11 +104,11 @@ void World::join(int launched_local_rank, int device_count) {
   char name[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
   WEFT_MPI(MPI_Get_processor_name(name, &length));
-  hosts_ = gather_words(std::string(name, static_cast<std::size_t>(length)), size_);
+  hosts_ = everyones(std::string(name, static_cast<std::size_t>(length)));
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   WEFT_MPI(MPI_Get_library_version(library, &length));
   library_ = first_line(std::string(library, static_cast<std::size_t>(length)));
-  cpus_ = gather_words(format_cpu_list(usable_cores()), size_);
+  cpus_ = everyones(format_cpu_list(usable_cores()));
 
   MPI_Comm node;
   int local_rank = 0, first_of_node = rank_;
@@ -181,6 +165,8 @@ Json World::software() const {
 bool World::takes_device_buffers() const {
   return backend() == Backend::host || mpi_is_cuda_aware().value_or(false);
 }
+
+Json World::self() const { return Json::object({{"rank", rank_}, {"host", hosts_[rank_]}}); }
 
 bool World::leads() const { return size_ == 1 ? launched_rank_ == 0 : rank_ == 0; }
 

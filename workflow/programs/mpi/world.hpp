@@ -34,6 +34,7 @@ class RankTeam : public Team {
   double maximum(double value) override;
   double sum(double value) override;
   std::string words(const std::string& mine) override;
+  std::vector<std::string> everyones(const std::string& mine) override;
   void barrier() override;
 
   MPI_Comm communicator() const { return communicator_; }
@@ -82,6 +83,8 @@ class World : public RankTeam {
   /// Whether the library takes device buffers; the host backend's are plain memory, so always.
   bool takes_device_buffers() const;
 
+  /// Its rank and host.
+  Json self() const override;
   /// Rank 0; of processes that a launcher started and that MPI did not join, the first.
   bool leads() const override;
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/device_state.hpp"
+#include "core/link_traffic.hpp"
 
 namespace weft {
 
@@ -59,7 +60,8 @@ void broadcast(TimeSummary& time, int root) {
                              pack(time.warmup_samples),
                              pack(time.operations_total),
                              pack(time.converged),
-                             pack(static_cast<int>(time.stopped_by))};
+                             pack(static_cast<int>(time.stopped_by)),
+                             pack(time.proof.operations)};
   broadcast(fields, root);
   time.median_s = fields[0];
   time.interval_s = {fields[1], fields[2]};
@@ -70,6 +72,7 @@ void broadcast(TimeSummary& time, int root) {
   time.operations_total = static_cast<std::size_t>(fields[7]);
   time.converged = fields[8] != 0;
   time.stopped_by = static_cast<StoppedBy>(static_cast<int>(fields[9]));
+  time.proof.operations = static_cast<std::size_t>(fields[10]);
   broadcast(time.samples_s, root);
 }
 
@@ -105,11 +108,7 @@ Measurement Round::result(std::size_t group) {
   const double messages = static_cast<double>(exercise_.messages_per_pair * groups_[group].size());
   measurement.payload_bytes = messages * static_cast<double>(configuration_.size_bytes);
   measurement.wrong = found.wrong;
-  if (!found.device_states.is_null())
-    measurement.extra.set("device_states", found.device_states)
-        .set("payload_bytes_moved",
-             static_cast<std::uint64_t>(*measurement.payload_bytes * pack(measurement.time.operations_total) /
-                                        exercise_.time_scale));
+  measurement.device_states = std::move(found.device_states);
   if (configuration_.search) {
     Json tried = Json::array();
     for (const auto& [chunk_bytes, time_s] : found.tried)
@@ -128,15 +127,6 @@ std::optional<Round::Role> Round::own_role() const {
   return std::nullopt;
 }
 
-std::vector<int> Round::local_devices(const PairGroup& group) const {
-  std::vector<int> devices;
-  for (const int rank : members(group))
-    if (world_.host(rank) == world_.host(world_.rank())) devices.push_back(world_.device_of(rank));
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  return devices;
-}
-
 void Round::measure() {
   const std::optional<Role> role = own_role();
   world_.prepare_together([&] {
@@ -144,11 +134,6 @@ void Round::measure() {
     endpoint_ = &workbench_->endpoint(configuration_);
     endpoint_->poison(configuration_.size_bytes);
   });
-  std::vector<std::unique_ptr<DeviceStates>> states;
-  if (world_.leads())
-    for (const PairGroup& group : groups_)
-      states.push_back(std::make_unique<DeviceStates>(local_devices(group)));
-
   found_.resize(groups_.size());
   world_.communicate([&] {
     world_.barrier();
@@ -158,9 +143,6 @@ void Round::measure() {
       share(found_[group], group);
   });
 
-  for (std::size_t group = 0; group < states.size(); ++group)
-    if (const Json states_of_group = states[group]->json(); states_of_group.dump() != "[]")
-      found_[group].device_states = states_of_group;
   std::vector<double> wrong(groups_.size());
   world_.prepare_together([&] {
     if (role && (!role->source || exercise_.both_ways))
@@ -181,12 +163,15 @@ Round::Found Round::measure_group(const Role& role) {
   SamplerOptions sampling = run_.sampling;
   sampling.min_sample_s = std::max(sampling.min_sample_s, min_sample_s);
   Found found;
+  const DeviceStates before({world_.device()});
+  const WatchedDevices watched({world_.device()});
   if (configuration_.search) search_chunk(team, role, found);
   const std::size_t searched = found.time.operations_total;
   found.time = sample(sampling, [&](std::size_t operations) { return timed(team, role, operations); }, team);
   found.time.operations_total += searched;
   if (groups_.size() > 1)
     found.time.operations_total += keep_busy(team, role, found.time.operations_per_sample);
+  found.device_states = before.read();
   return found;
 }
 
@@ -202,6 +187,7 @@ void Round::search_chunk(Team& team, const Role& role, Found& found) {
   SamplerOptions brief = run_.sampling;
   brief.min_samples = 3;
   brief.max_samples = 20;
+  brief.prove_path = false;
   brief.budget_s = run_.sampling.budget_s / 10;
   brief.min_sample_s = std::max(brief.min_sample_s, min_sample_s);
   std::size_t operations_total = 0;

@@ -46,8 +46,8 @@ class Round {
     TimeSummary time;
     std::optional<std::uint64_t> best_chunk_bytes;
     std::vector<std::pair<std::uint64_t, double>> tried;  ///< chunk and seconds
-    Json device_states;       ///< null where nothing answers, and on ranks that do not lead
-    std::uint64_t wrong = 0;  ///< bytes at all members
+    std::vector<Json> device_states;                      ///< of this rank's device, where it is a member
+    std::uint64_t wrong = 0;                              ///< bytes at all members
   };
   struct Role {
     std::size_t group;
@@ -62,7 +62,6 @@ class Round {
   double timed(Team& team, const Role& role, std::size_t operations);
   void search_chunk(Team& team, const Role& role, Found& found);
   std::uint64_t keep_busy(Team& team, const Role& role, std::size_t operations);
-  std::vector<int> local_devices(const PairGroup& group) const;
 
   const Run& run_;
   World& world_;

@@ -10,6 +10,7 @@ from weft.figures import (
     containers,
     contrasts,
     copies,
+    cost,
     fanout,
     health,
     host_links,
@@ -19,6 +20,7 @@ from weft.figures import (
     nodes,
     overtaking,
     participants,
+    paths,
     routes,
     spread,
     topology,
@@ -47,8 +49,10 @@ MODULES = (
     collective_ratios,
     nccl_ways,
     witness,
+    paths,
     containers,
     spread,
+    cost,
 )
 
 __all__ = ["MODULES", "REGISTRY", "Dataset", "Figure", "collectives", "draw"]

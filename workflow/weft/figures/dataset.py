@@ -42,6 +42,8 @@ VALUES = (
     "source_host",
     "destination_host",
     "nvlink_share",
+    "pcie_share",
+    "path_verdict",
     "throttled",
 )
 ALWAYS = {*VALUES, "source", "destination"}  # present even where null throughout
@@ -53,6 +55,8 @@ CARRIED = (
     "block_alignment_bytes",
     "chunk_bytes",
     "nvlink_share",
+    "pcie_share",
+    "path_verdict",
     "reach",
 )
 # Ranks of one number may stand on other hosts in another job: what was measured is the pair of hosts.

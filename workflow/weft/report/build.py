@@ -15,11 +15,12 @@ from markupsafe import Markup
 from weft.errors import BadInput
 from weft.figures import Dataset, style
 from weft.figures import quantities as q
+from weft.figures.paths import measured_paths
 from weft.figures.spread import name_of, repeat_spread
-from weft.report import holes, provenance, sections
+from weft.report import holes, paths, provenance, sections
 from weft.report.drawing import Drawn, draw_all
 from weft.report.key_numbers import trimmed
-from weft.report.tables import device_rows
+from weft.report.tables import SUBJECTS, device_rows
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
 EMBEDDED_BYTES = 400_000  # a larger CSV or SVG is linked beside the page instead of carried in it
@@ -140,6 +141,7 @@ def _render(
     run_list, run_count = provenance.runs(dataset)
     environments, environment_count = provenance.environments(dataset)
     metadata = dataset.metadata
+    ways = measured_paths(dataset)
     systems, campaigns = ([str(v) for v in counts[n].dropna().unique()] for n in ("system", "campaign"))
     measured = counts[counts["outcome"] == "measured"]
     return environment.get_template("page.html.j2").render(
@@ -170,11 +172,13 @@ def _render(
         problems=problems,
         skipped=settings.get("skipped") or [],
         sections=[
-            _section(d, texts[d.subject], beside)
+            _section(d, texts[d.subject], beside) | {"warning": paths.warnings(ways, SUBJECTS[d.subject])}
             for d in drawn
             if d.figures or d.table or _has_more(d.subject, dataset)
         ],
         health=sections.health_tables(dataset.health),
+        path_notes=paths.path_notes(dataset, ways),
+        path_tables=paths.path_tables(ways),
         devices=device_rows(metadata.get("devices", [])[:64]),
         affinity=sections.affinity(metadata),
         spread=sections.spread_rows(repeat_spread(dataset)),
@@ -196,6 +200,7 @@ def _has_more(subject: str, dataset: Dataset) -> bool:
     return bool(
         (subject == "topology" and dataset.metadata.get("devices"))
         or (subject == "health" and (health.sick or health.untested))
+        or (subject == "path" and dataset.benchmarks())
     )
 
 

@@ -29,9 +29,11 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "fanout": ("p2p.fanout",),
     "message": ("pt2pt.",),
     "collective": ("collective.",),
+    "path": (),
     "container": (),
     "efficiency": (),
     "repeats": (),
+    "cost": (),
 }
 _UNPRINTED = ("datatype", "element_bytes", "count", "reduction", "root", "window", "devices")
 # What is not said where it is the same for all rows.

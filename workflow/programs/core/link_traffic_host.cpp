@@ -1,0 +1,7 @@
+#include "core/link_traffic.hpp"
+
+namespace weft {
+
+LinkCounters read_link_counters(int) { return {}; }
+
+}  // namespace weft
