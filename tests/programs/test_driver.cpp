@@ -174,7 +174,7 @@ TEST(what_crossed_the_links_is_recorded_for_all_devices_of_the_team) {
   demo.team = &two;
   CHECK_EQ(demo.run({"--benchmarks", "proven"}), 0);
   weft::set_link_counters({});
-  CHECK(contains(demo.lines()[1], R"("path_proof":{"operations":50,"payload_bytes":100000,"devices":[)"
+  CHECK(contains(demo.lines()[1], R"("path_proof":{"operations":400,"payload_bytes":800000,"devices":[)"
                                   R"({"device":0,"nvlink_transmitted_bytes":0,"rank":0,"host":"n1"},)"
                                   R"({"device":1,"nvlink_transmitted_bytes":0,"rank":0,"host":"n1"},)"
                                   R"({"device":0,"pcie_received_bytes":7,"rank":2,"host":"n2"}]})"));

@@ -3,54 +3,9 @@
 import pandas as pd
 import pytest
 
+from support.counted import COLLECTIVE, COPY, HOST, MESSAGE, MIB, NVLINK, STAGED, counted
 from support.synthetic import environment, measurement, topology, write_file
 from weft.table import build_table, read_table
-
-MIB = 1 << 20
-COPY = {
-    "benchmark": "p2p.copy", "source": 0, "destination": 1, "engine": "copy_engine", "operation": "write",
-    "peer_access": True, "direction": "unidirectional", "size_bytes": MIB,
-}  # fmt: skip
-MESSAGE = {
-    "benchmark": "pt2pt.bandwidth", "source": 0, "destination": 1, "source_rank": 0, "destination_rank": 1,
-    "source_host": "n1", "destination_host": "n1", "placement": "device", "gpudirect": True,
-    "chunk_bytes": None, "ranks": 2, "nodes": 1, "pairs": 1, "size_bytes": MIB,
-}  # fmt: skip
-COLLECTIVE = {
-    "benchmark": "collective.all_reduce", "library": "nccl", "ranks": 2, "nodes": 1, "devices": [0, 1],
-    "in_place": False, "size_bytes": MIB,
-}  # fmt: skip
-HOST = {
-    "benchmark": "p2p.host",
-    "device": 0,
-    "direction": "host_to_device",
-    "memory": "pinned",
-    "size_bytes": MIB,
-}
-
-
-def counted(case, *devices, operations=4, payload=True):
-    """A measurement with what its devices counted, in payloads: (NVLink out, in, PCIe out, in)."""
-    moved = operations * case["size_bytes"]
-    names = (
-        "nvlink_transmitted_bytes",
-        "nvlink_received_bytes",
-        "pcie_transmitted_bytes",
-        "pcie_received_bytes",
-    )
-    entries = [
-        {
-            "device": index,
-            **{n: round(v * moved) for n, v in zip(names, values, strict=True) if v is not None},
-        }
-        for index, values in enumerate(devices)
-    ]
-    proof = {"operations": operations, "devices": entries} | ({"payload_bytes": moved} if payload else {})
-    return measurement(case, 1.0, device_states=False) | {"path_proof": proof}
-
-
-NVLINK = ((1, 0, 0.0002, 0.0001), (0, 1, 0.0001, 0.0002))
-STAGED = ((0, 0, 1.094, 0.001), (0, 0, 0.094, 1.079))
 
 
 @pytest.fixture
@@ -111,9 +66,9 @@ def test_verdict(rows, case, devices, links, expected) -> None:
 def test_nothing_is_proven_without_counters_or_with_too_little_payload(rows) -> None:
     silent = measurement(COPY, 1.0, device_states=False)
     assert verdict(rows(silent).iloc[0]) == ("nvlink", None, "not_told")
-    little = counted(MESSAGE | {"size_bytes": 16384}, *NVLINK, operations=15)  # 240 KiB
+    little = counted(MESSAGE | {"size_bytes": 8}, *NVLINK, operations=1023)  # bytes just below 8 KiB
     row = rows(little).iloc[0]
-    assert verdict(row) == ("nvlink", None, "not_told")
+    assert verdict(row) == (None, None, "not_told")
     assert row["nvlink_share"] == pytest.approx(1) and pd.isna(row["path_basis_bytes"])
 
 
@@ -139,7 +94,7 @@ def test_a_small_copy_rests_on_the_next_larger_of_its_kind_and_says_so(rows) -> 
 
 
 def test_a_small_message_rests_on_none_other(rows) -> None:
-    table = rows(counted(MESSAGE | {"size_bytes": 16384}, *NVLINK, operations=2), counted(MESSAGE, *NVLINK))
+    table = rows(counted(MESSAGE | {"size_bytes": 512}, *NVLINK), counted(MESSAGE, *NVLINK))
     assert table["path_verdict"].tolist() == ["not_told", "proven"]
 
 

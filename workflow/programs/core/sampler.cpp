@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t warmup_window = 5;
 constexpr double warmup_share_of_budget = 0.25;
-constexpr double proof_s = 5e-3;  // small copies, some microseconds each, add up to what counters can tell
+// So many operations of a few bytes add up to what counters can tell.
+constexpr double proof_s = 5e-3, longest_proof_s = 40e-3;
+constexpr double proof_operations = 2500;
 constexpr std::size_t least_samples = 3;
 // Sampling that ends as soon as the interval looks narrow ends on lucky streaks, and its intervals hold the
 // median less often than they claim. Looking seldom, and ending only when two looks in a row agree, restores
@@ -132,14 +134,18 @@ StoppedBy Sampling::measure(TimeSummary& summary) {
   }
 }
 
-/// Runs as many samples of `operations`, `sample_s` each, as last proof_s, one at least.
+/// Runs samples of `operations`, `sample_s` each, one at least: as many as last proof_s, and more where these
+/// are few operations and short ones.
 PathProof Sampling::prove(double sample_s, std::size_t operations) {
   if (!links_are_counted()) return {};
   const Activity activity("proof of the path");
   LinkTraffic traffic(WatchedDevices::now());
   // This also waits for every member to have read its counters, before anything moves.
   if (team_.maximum(traffic.counts() ? 1 : 0) == 0) return {};
-  const auto rounds = static_cast<std::size_t>(std::max(1.0, std::ceil(proof_s / sample_s)));
+  const double wanted =
+      std::max(proof_s / sample_s,
+               std::min(proof_operations / static_cast<double>(operations), longest_proof_s / sample_s));
+  const auto rounds = static_cast<std::size_t>(std::max(1.0, std::ceil(wanted)));
   for (std::size_t i = 0; i < rounds; ++i)
     take(operations);
   team_.barrier();  // all has arrived
