@@ -270,3 +270,34 @@ def test_a_program_is_known_by_its_sources(checkout):
     assert [one == other for one, other in zip(before, digests(), strict=True)] == [True, True, False, False]
     (programs / "core/core.cpp").rename(programs / "core/renamed.cpp")
     assert not any(one == other for one, other in zip(before, digests(), strict=True))
+
+
+@pytest.fixture
+def gpu_job(root):
+    """The variables before the launcher of the first job of an experiment on four GPUs."""
+
+    def variables(experiment: str, **environment: str) -> dict[str, str]:
+        resolved = config.load("h200x4", "smoke", root)
+        settings = resolved.system["environment"] | environment
+        resolved = dataclasses.replace(resolved, system=resolved.system | {"environment": settings})
+        job = next(job for job in weft_jobs.jobs(resolved) if job.experiment == experiment)
+        first, *_ = experiments.job_parts(resolved, job)
+        return dict(word.split("=", 1) for word in first[1:])
+
+    return variables
+
+
+def test_libraries_write_their_reports_beside_the_record(gpu_job):
+    assert gpu_job("pt2pt_latency")["UCX_PROTO_INFO"] == "y"
+    log = gpu_job("pt2pt_latency")["UCX_LOG_FILE"]
+    assert log.startswith("results/h200x4/smoke/logs/pt2pt_latency/") and log.endswith(".ucx.%h.%p")
+    assert "NCCL_DEBUG" not in gpu_job("pt2pt_latency")
+    nccl = gpu_job("collective_nccl")
+    assert (nccl["NCCL_DEBUG"], nccl["NCCL_DEBUG_SUBSYS"]) == ("INFO", "INIT,GRAPH")
+    assert nccl["NCCL_DEBUG_FILE"].endswith(".nccl.%h.%p")
+    assert not any(name.startswith(("UCX", "NCCL")) for name in gpu_job("p2p_copy"))
+
+
+def test_a_variable_of_the_system_wins_over_a_report(gpu_job):
+    found = gpu_job("collective_nccl", NCCL_DEBUG="WARN", UCX_LOG_FILE="/elsewhere")
+    assert (found["NCCL_DEBUG"], found["UCX_LOG_FILE"]) == ("WARN", "/elsewhere")

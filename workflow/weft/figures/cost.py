@@ -31,6 +31,8 @@ def costs(dataset: Dataset) -> pd.DataFrame:
     )
     columns = ["experiment", "converged", "time_median_s", "time_ci_low_s", "time_ci_high_s"]
     rows = dataset.read(columns, pc.field("outcome") == "measured")
+    if rows.empty:
+        return pd.DataFrame()
     rows = rows.assign(
         experiment=rows["experiment"].astype(object).fillna("–"),
         half_width=(rows["time_ci_high_s"] - rows["time_ci_low_s"]) / (2 * rows["time_median_s"]),
