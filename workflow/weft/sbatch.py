@@ -29,10 +29,10 @@ measure() {
   echo "$(date +%T) $record"
   mkdir -p "${record%/*}" "${log%/*}"
   rm -f "$benchmark" ".snakemake/metadata/$(printf %s "$record" | base64 --wrap=0 | tr +/ -_)"
-  "$@" >"$log" 2>&1 || { [ $? -eq 1 ] && [ -s "$record" ]; }REPORTS || {
+  "$@" >"$log" 2>&1 || { [ $? -eq 1 ] && [ -s "$record" ]; } || {
     echo "weft: failed, for the reason in $log." >&2
     failed=$((failed + 1))
-  }
+  }REPORTS
 }
 failed=0
 """
@@ -191,9 +191,8 @@ def _reports(config: ResolvedConfig, measured: Sequence[Job]) -> str:
     """Return what follows a measurement: what libraries logged becomes part of its record."""
     if not any(experiments.makes_reports(config, job) for job in measured):
         return ""
-    return (
-        f' &&\n    PYTHONPATH=workflow {shlex.quote(sys.executable)} -m weft reports "$record" >>"$log" 2>&1'
-    )
+    digest = f'PYTHONPATH=workflow {shlex.quote(f"{sys.prefix}/bin/python")} -m weft reports "$record"'
+    return f'\n  [ ! -s "$record" ] || {digest} >>"$log" 2>&1 || failed=$((failed + 1))'
 
 
 def _search_paths(config: ResolvedConfig) -> str:

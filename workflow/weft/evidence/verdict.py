@@ -17,8 +17,8 @@ from weft.columns import TEXT
 NVLINK, PCIE, BOTH, MEMORY, NO_NVLINK = "nvlink", "pcie", "both", "memory", "no_nvlink"
 PROVEN, OTHER, NOT_TOLD = "proven", "other", "not_told"  # values of path_verdict
 
-# On four H200 the counters of NVLink, in KiB, were right within half a KiB for payloads from 27 KiB on; a copy
-# of 4 bytes counts as 16. The bounds allow for a KiB of the least payload.
+# On four H200 the counters of NVLink, in KiB, were right within half a KiB for payloads from 27 KiB on; a
+# copy of 4 bytes counts as 16. The bounds allow for a KiB of the least payload.
 LEAST_PAYLOAD_BYTES = 8 << 10
 CARRIED, NONE = 0.87, 0.13  # shares of the payload: all of it, none of it
 # With multicast, a rank sends its part of an all-reduce once and not twice.
