@@ -43,7 +43,7 @@ WHOLE = {
     },
     "mpi": {
         "description": "x", "recipe": "openmpi", "environment": {"A": "x"},
-        "environment_when_oversubscribed": {"A": "x"},
+        "environment_when_oversubscribed": {"A": "x"}, "report": {"A": "x"},
         "launch": {"srun": ["srun", "--ntasks={ranks}", "--x=x"]},
         "gpudirect": {
             backend: {switch: {"A": "x"} for switch in ("on", "off")} for backend in ("host", "cuda")
@@ -65,7 +65,8 @@ FREE = {
         "scheduler.options.0",
     },
     "mpi": {
-        "description", "environment.A", "environment_when_oversubscribed.A", "launch.srun.0",
+        "description", "environment.A", "environment_when_oversubscribed.A", "report.A",
+        "launch.srun.0",
         *(f"gpudirect.{backend}.{switch}.A" for backend in ("host", "cuda") for switch in ("on", "off")),
     },
     "campaign": {"description"},
