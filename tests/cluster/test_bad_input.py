@@ -84,7 +84,7 @@ def test_one_sentence_and_no_job(checkout, shell_image, case):
         assert done.stderr.startswith("weft: config/systems/odd.yaml: ")
         assert sentence in done.stderr
     done = checkout.snakemake("records", system="odd", check=False)
-    assert done.returncode == 1
+    assert done.returncode == 1, done.stdout + done.stderr
     assert sentence in done.stderr + done.stdout
     assert "Traceback" not in done.stderr + done.stdout
     assert checkout.jobs() == before
