@@ -71,6 +71,7 @@ Search search_chunk(const Run& run, const Way& way, std::uint64_t size_bytes) {
   SamplerOptions brief = run.sampling;
   brief.min_samples = 3;
   brief.max_samples = 20;
+  brief.prove_path = false;
   brief.budget_s = run.sampling.budget_s / 10;
   Search search;
   double best_s = 0;
