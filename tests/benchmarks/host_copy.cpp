@@ -41,7 +41,7 @@ Json compare(std::size_t size_bytes) {
   transfer.reset(size_bytes);
   const PeerAccess access(0, 1);
   Stream stream(0);
-  const std::vector<Lane> lanes{transfer.lane(stream, "copy_engine", size_bytes)};
+  const std::vector<Lane> lanes{transfer.lane(stream, size_bytes)};
   const auto operations = static_cast<std::size_t>(std::max(1.0, round_s / plain_s(transfer, size_bytes, 1)));
   const auto each = static_cast<double>(operations);
   const Comparison comparison = compare_in_turn(
