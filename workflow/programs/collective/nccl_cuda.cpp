@@ -61,32 +61,41 @@ struct Seat {
 
 using Seats = std::vector<std::unique_ptr<Seat>>;
 
-/// What a stream was given while it was captured.
+/// What a seat's stream was given while it was captured. Not weft::Graph: the members of one process are told
+/// to NCCL as a group, so that all their streams are captured at once.
 class Graph {
  public:
-  /// Ends the capture of the seat's stream.
-  explicit Graph(const Seat& seat) : device_(seat.stream.device()) {
+  /// Begins the capture.
+  explicit Graph(const Seat& seat) : device_(seat.stream.device()), stream_(weft::native(seat.stream)) {
     const DeviceGuard guard(device_);
-    cudaGraph_t captured = nullptr;
-    WEFT_CUDA(cudaStreamEndCapture(weft::native(seat.stream), &captured));
-    const cudaError_t status = cudaGraphInstantiate(&executable_, captured, 0);
-    WEFT_CUDA_REPORT(cudaGraphDestroy(captured));
-    WEFT_CUDA(status);
-    WEFT_CUDA(cudaGraphUpload(executable_, weft::native(seat.stream)));
+    WEFT_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  }
+  /// Ends it. Only when no stream of this thread is captured any more may the graph be made ready.
+  void end() {
+    const DeviceGuard guard(device_);
+    WEFT_CUDA(cudaStreamEndCapture(stream_, &captured_));
+  }
+  void make_ready() {
+    const DeviceGuard guard(device_);
+    WEFT_CUDA(cudaGraphInstantiate(&executable_, captured_, 0));
+    WEFT_CUDA(cudaGraphUpload(executable_, stream_));
   }
   ~Graph() {
     if (executable_) WEFT_CUDA_REPORT(cudaGraphExecDestroy(executable_));
+    if (captured_) WEFT_CUDA_REPORT(cudaGraphDestroy(captured_));
   }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  void launch(const Stream& stream) const {
+  void launch() const {
     const DeviceGuard guard(device_);
-    WEFT_CUDA(cudaGraphLaunch(executable_, weft::native(stream)));
+    WEFT_CUDA(cudaGraphLaunch(executable_, stream_));
   }
 
  private:
   int device_;
+  cudaStream_t stream_;
+  cudaGraph_t captured_ = nullptr;
   cudaGraphExec_t executable_ = nullptr;
 };
 
@@ -95,8 +104,7 @@ class NcclWork : public Work {
   NcclWork(RankTeam& team, const Seats& seats, const Operation& operation, std::vector<Call> calls,
            bool graph)
       : team_(team), seats_(seats), operation_(operation), calls_(std::move(calls)), graph_(graph) {
-    if (!graph_) return;
-    enqueue();  // NCCL connects at first use, which belongs into no graph
+    enqueue();  // NCCL connects at first use, which belongs into no sample and no graph
     synchronize();
   }
 
@@ -106,8 +114,8 @@ class NcclWork : public Work {
     for (const auto& seat : seats_)
       seat->start.record(seat->stream);
     if (graph_)
-      for (std::size_t i = 0; i < seats_.size(); ++i)
-        graphs_[i]->launch(seats_[i]->stream);
+      for (const auto& graph : graphs_)
+        graph->launch();
     else
       for (std::size_t i = 0; i < operations; ++i)
         enqueue();
@@ -138,14 +146,14 @@ class NcclWork : public Work {
   void capture(std::size_t operations) {
     captured_ = 0;
     graphs_.clear();
-    for (const auto& seat : seats_) {
-      const DeviceGuard guard(seat->stream.device());
-      WEFT_CUDA(cudaStreamBeginCapture(weft::native(seat->stream), cudaStreamCaptureModeThreadLocal));
-    }
-    for (std::size_t i = 0; i < operations; ++i)
-      enqueue();
     for (const auto& seat : seats_)
       graphs_.push_back(std::make_unique<Graph>(*seat));
+    for (std::size_t i = 0; i < operations; ++i)
+      enqueue();
+    for (const auto& graph : graphs_)
+      graph->end();
+    for (const auto& graph : graphs_)
+      graph->make_ready();
     synchronize();
     captured_ = operations;
   }
