@@ -34,8 +34,7 @@ struct Machine {
   TimeSummary sampled(SamplerOptions options, std::size_t most_per_sample = 1 << 20) {
     Team alone;
     options.max_operations_per_sample = most_per_sample;
-    return sample(
-        options, [this](std::size_t count) { return run(count); }, alone, [this] { return now_s; });
+    return sample(options, [this](std::size_t count) { return run(count); }, alone, [this] { return now_s; });
   }
 };
 
