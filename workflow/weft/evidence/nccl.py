@@ -17,6 +17,7 @@ _CHANNEL = re.compile(
     r"^Channel \d+(?:/\d+)? : \d+\[[0-9a-f]+\] -> \d+\[[0-9a-f]+\]"
     r"(?: \[(?:send|receive)\])? via (?P<transport>.+)$"
 )
+_RING = re.compile(r"^Channel \d+/\d+ :(?: +\d+)+$")  # the order of the ranks, not how they are joined
 _COUNTS = re.compile(r"^(?P<collective>\d+) coll channels\b.*?(?P<p2p>\d+) p2p channels\b")
 _CHOICE = re.compile(
     r"^(?P<operation>\w+): (?P<size>\d+) Bytes -> Algo (?P<algorithm>\w+) proto (?P<protocol>\w+)"
@@ -45,7 +46,7 @@ def digest(lines: Iterable[str]) -> dict[str, Any]:
         if begin := _BEGIN.search(text):
             ranks = int(begin["ranks"])
             world = worlds.setdefault(ranks, {"ranks": ranks, "connections": Counter(), "choices": []})
-        elif re.match(r"Channel \d+(?:/\d+)? :", text):
+        elif re.match(r"Channel \d+(?:/\d+)? :", text) and not _RING.match(text):
             channel = _CHANNEL.match(text)
             if channel is None or world is None:
                 unread.append(text)

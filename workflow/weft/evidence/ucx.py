@@ -1,7 +1,8 @@
 """UCX's own account of how it sends (UCX_PROTO_INFO=y): tables of sizes, protocol and transport.
 
-The form is that of proto_debug.c in UCX 1.13 to 1.22: a row that names the configuration and the operation
-between lines of dashes, then a row a range of sizes, each behind the prefix of a log line or bare.
+The form is that of UCX 1.22, as seen on H200: a row that names the configuration, one that names the
+operation, the titles of the columns, then a row a range of sizes, each behind the prefix of a log line or
+bare. A protocol that is marked (?) is what the sender expects: the receiver's memory decides.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Iterable
 from typing import Any
 
 _PREFIX = re.compile(r"^\[\d+\.\d+\] \[[^\]]*\]\s*(?:[\w.]+:\d+\s+UCX\s+(?P<level>[A-Z]+)\s+)?")
-_ROW = re.compile(r"^\|(?P<first>[^|]*)\|(?P<second>[^|]*)\|(?:(?P<third>[^|]*)\|)?\s*$")
+_TITLES = ["Range", "Description", "Config"]
 _RANGE = re.compile(r"^(?P<low>\d+[KMGT]?)(?:\.\.(?P<high>\d+[KMGT]?|inf))?$")
-_CONFIGURATION = re.compile(r"(?:(?P<reach>self|intra-node|inter-node)\s+)?(?:cfg#|ep_cfg\[)\d+\]?$")
+_CONFIGURATION = re.compile(r"(?:(?P<reach>self|intra-node|inter-node)\s+)?cfg#\d+$")
 _OPERATION = re.compile(
-    r"^(?P<operation>[a-z ]+ by ucp_\w+\*?)(?:\([^)]*\))*"
+    r"^(?P<operation>[a-z ]+ by ucp_\w+\*?|rendezvous data (?:fetch|send))(?:\([^)]*\))*"
     r"(?:\s+from (?P<source>.+?))?(?:\s+(?:to|into) (?P<destination>.+?))?(?:\s+from (?P<other>.+))?$"
 )
 _VERSION = re.compile(r"\bVersion (?P<version>\d+(?:\.\d+)+)")
@@ -33,7 +34,8 @@ def digest(lines: Iterable[str]) -> dict[str, Any]:
     protocols: list[dict[str, Any]] = []
     unused: set[str] = set()
     unread: list[str] = []
-    heading: dict[str, Any] | None = None
+    reach: str | None = None
+    heading: dict[str, Any] = {}
     for raw in lines:
         line = _PREFIX.sub("", raw.rstrip("\r\n")).strip()
         if found := _VERSION.search(line):
@@ -42,16 +44,18 @@ def digest(lines: Iterable[str]) -> dict[str, Any]:
             unused |= set(re.findall(r"UCX_\w+", found["names"]))
         if not line.startswith("|"):
             continue
-        row = _ROW.match(line)
-        cells = [cell.strip() for cell in row.groups() if cell is not None] if row else []
-        if len(cells) == 2 and (named := _heading(*cells)):
-            heading = named
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 1 and (place := _CONFIGURATION.search(cells[0])):
+            reach = place["reach"]
+        elif len(cells) == 1 and (what := _OPERATION.match(cells[0])):
+            heading = _heading(reach, what)
         elif len(cells) == 3 and heading and (size := _RANGE.match(cells[0])):
             low = _bytes(size["low"])
             high = low if size["high"] is None else None if size["high"] == "inf" else _bytes(size["high"])
-            row_of = {"low_bytes": low, "high_bytes": high, "protocol": cells[1], "transport": cells[2]}
-            protocols.append(heading | row_of)
-        else:
+            protocol, transport = cells[1].removeprefix("(?) "), cells[2] or None
+            row = {"low_bytes": low, "high_bytes": high, "protocol": protocol, "transport": transport}
+            protocols.append(heading | row)
+        elif cells != _TITLES:
             unread.append(line)
     return {
         "version": version,
@@ -61,12 +65,9 @@ def digest(lines: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _heading(configuration: str, words: str) -> dict[str, Any] | None:
-    place, what = _CONFIGURATION.search(configuration), _OPERATION.match(words)
-    if place is None or what is None:
-        return None
+def _heading(reach: str | None, what: re.Match[str]) -> dict[str, Any]:
     return {
-        "reach": place["reach"],
+        "reach": reach,
         "operation": what["operation"].rstrip("*"),
         "source_memory": what["source"] or what["other"],
         "destination_memory": what["destination"],
