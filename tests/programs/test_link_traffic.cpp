@@ -146,7 +146,6 @@ TEST(nothing_is_proven_where_nothing_counts_or_nobody_asks) {
   const auto batch = [](std::size_t count) { return 0.2 * static_cast<double>(count); };
   const auto clock = [] { return 0.; };
   const WatchedDevices watched({9});
-  CHECK_EQ(weft::links_are_counted(), weft::backend() == weft::Backend::cuda);
   Counters counters;
   const TimeSummary silent = weft::sample(options, batch, alone, clock);
   CHECK_EQ(silent.proof.operations, 0u);

@@ -1,4 +1,4 @@
-"""What UCX and NCCL log, read strictly: a log of UCX 1.22 on H200, and lines composed in the form of NCCL 2.28."""
+"""What UCX and NCCL log, read strictly: a log of UCX 1.22 on H200, lines composed in the form of NCCL 2.28."""
 
 import os
 from pathlib import Path
@@ -47,7 +47,8 @@ def test_ucx_says_its_version_where_it_logs_more() -> None:
             "host",
             "intra-node",
             9000,
-            "multi-frag eager copy-in copy-out, sysv/memory or rendezvous zero-copy read from remote, cma/memory",
+            "multi-frag eager copy-in copy-out, sysv/memory"
+            " or rendezvous zero-copy read from remote, cma/memory",
         ),
         ("cuda", "inter-node", 3515, None),
     ],
