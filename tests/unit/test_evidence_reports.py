@@ -1,4 +1,4 @@
-"""What UCX and NCCL log, read strictly: a log of UCX 1.22 on H200, lines composed in the form of NCCL 2.28."""
+"""What UCX and NCCL log, read strictly: a log of UCX 1.22 on H200, and composed lines of NCCL 2.28."""
 
 import os
 from pathlib import Path
