@@ -19,6 +19,8 @@ from weft.figures.spread import name_of
 
 # By what a way is named: measurements alike in these are one row of figure and table.
 _NAMES = ("direction", "memory", "method", "peer_access", "placement", "gpudirect", "library", "container")
+# Below, what a launch and its packets need beside the payload is most of what is counted.
+_LEAST_SIZE_BYTES = 64 << 10
 _SHARES = {"nvlink_share": ("NVLink", style.DATA[0]), "pcie_share": ("PCIe", style.DATA[1])}
 _COLUMNS = (
     "benchmark", *_NAMES, "size_bytes", "path_payload_bytes", "nvlink_share", "pcie_share", "path_expected",
@@ -41,9 +43,10 @@ def measured_paths(dataset: Dataset) -> pd.DataFrame:
 def path_summary(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a way: rows, proven, other, not_told, and for both links the median, least and greatest share.
 
-    Shares are of those rows whose payload is large enough for the counters.
+    Shares are of those rows whose payload is large enough for the counters, in operations large enough to be
+    more than their overhead.
     """
-    large = frame["path_payload_bytes"] >= LEAST_PAYLOAD_BYTES
+    large = (frame["path_payload_bytes"] >= LEAST_PAYLOAD_BYTES) & (frame["size_bytes"] >= _LEAST_SIZE_BYTES)
     rows = []
     for way, here in frame.groupby("way", sort=True):
         row: dict[str, object] = {"way": way, "rows": len(here)}
@@ -79,7 +82,7 @@ def carried(dataset: Dataset) -> Iterator[Figure]:
         "What carried the payload",
         caption,
         (
-            f"counted on all participating devices, payloads of {q.size(LEAST_PAYLOAD_BYTES)} and more",
+            f"counted on all participating devices, sizes of {q.size(_LEAST_SIZE_BYTES)} and more",
             "dot: median, line: least to greatest",
             "PCIe counts its overhead, NVLink does not",
             "of a collective: what ring or tree send in all; NCCL's LL doubles it, LL128 adds 7 %",
