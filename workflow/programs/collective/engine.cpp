@@ -43,22 +43,21 @@ class Exercise {
              root,    point.in_place, point.library,  point.datatype, point.reduction};
     const std::size_t element = element_bytes(point.datatype);
     const std::size_t whole_bytes = std::max(sent(), received()) * element;
-    first_ = std::make_unique<Buffer>(Memory::device, device_, whole_bytes);
-    if (!point.in_place) second_ = std::make_unique<Buffer>(Memory::device, device_, whole_bytes);
+    KeptBuffers& buffers = Groups::current().buffers();
+    const Buffer& input = buffers.of(device_, 0, whole_bytes);
+    output_ = &(point.in_place ? input : buffers.of(device_, 1, whole_bytes));
     const std::size_t block_bytes = elements.count * element;
     call_.send =
-        first_->as<std::byte>() + (point.in_place ? point.operation.input_block(call_) * block_bytes : 0);
-    const Buffer& output = point.in_place ? *first_ : *second_;
+        input.as<std::byte>() + (point.in_place ? point.operation.input_block(call_) * block_bytes : 0);
     call_.receive =
-        output.as<std::byte>() + (point.in_place ? point.operation.output_block(call_) * block_bytes : 0);
+        output_->as<std::byte>() + (point.in_place ? point.operation.output_block(call_) * block_bytes : 0);
   }
 
   const Call& call() const { return call_; }
 
   void fill() {
     Stream stream(device_);
-    const Buffer& output = second_ ? *second_ : *first_;
-    fill_poison(stream, output.data(), output.size_bytes() / element_bytes(point_.datatype), point_.datatype);
+    fill_poison(stream, output_->data(), std::max(sent(), received()), point_.datatype);
     fill_input(stream, call_.send, sent(), point_.datatype, call_.rank);
     stream.synchronize();
   }
@@ -76,7 +75,7 @@ class Exercise {
   int device_;
   std::size_t blocks_;
   Call call_{};
-  std::unique_ptr<Buffer> first_, second_;
+  const Buffer* output_ = nullptr;
 };
 
 using Exercises = std::vector<std::unique_ptr<Exercise>>;

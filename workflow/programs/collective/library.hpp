@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collective/kept_buffers.hpp"
 #include "collective/nccl_choices.hpp"
 #include "collective/operation.hpp"
 #include "core/device.hpp"
@@ -59,6 +60,7 @@ class Groups {
   static Groups& current();
 
   World& world() { return world_; }
+  KeptBuffers& buffers() { return buffers_; }
   struct Group {
     std::unique_ptr<Subteam> team;
     std::unique_ptr<Library> library;
@@ -68,6 +70,7 @@ class Groups {
 
  private:
   World& world_;
+  KeptBuffers buffers_;
   struct Joined;
   std::unique_ptr<Joined> joined_;
 };

@@ -1,0 +1,19 @@
+#include "collective/kept_buffers.hpp"
+
+#include "core/error.hpp"
+
+namespace weft::collective {
+
+const Buffer& KeptBuffers::of(int device, int use, std::size_t size_bytes) {
+  std::deque<Buffer>& kept = kept_[{device, use}];
+  if (!kept.empty() && kept.back().size_bytes() >= size_bytes) return kept.back();
+  try {
+    return kept.emplace_back(Memory::device, device, size_bytes);
+  } catch (const Unsupported&) {
+    if (kept.empty()) throw;
+    kept.clear();
+    return kept.emplace_back(Memory::device, device, size_bytes);
+  }
+}
+
+}  // namespace weft::collective
