@@ -134,7 +134,9 @@ def test_ratio_of_container_and_bare(drawn: dict[str, Figure]) -> None:
 
 def test_verdicts_of_ratios() -> None:
     ratio, low, high = np.array([(1.019, 1.01, 1.03), (1.3, 0.9, 1.7), (1.3, 1.1, 1.5), (0.9, 0.8, 0.95)]).T
-    assert verdicts(ratio, low, high).tolist() == [SAME, UNDECIDED, DIFFERENT, DIFFERENT]
+    many, few = np.full(4, 5), np.full(4, 4)
+    assert verdicts(ratio, low, high, many).tolist() == [SAME, UNDECIDED, DIFFERENT, DIFFERENT]
+    assert verdicts(ratio, low, high, few).tolist() == [SAME, UNDECIDED, UNDECIDED, UNDECIDED]
 
 
 def test_other_hosts_are_another_configuration(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from weft.figures.spread import name_of
 from weft.statistics import median_interval, ratio_of_medians
 
 ALIKE = 0.02  # a difference of medians that does not matter
+FEWEST_RUNS = 5  # of fewer, least and greatest hold the median less often than 15 times of 16
 SAME, UNDECIDED, DIFFERENT = "alike", "not told apart", "different"
 MOST_ROWS = 48
 _TICKS = (0.2, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5)
@@ -51,7 +52,8 @@ def _pairs(runs: pd.DataFrame) -> pd.DataFrame:
         *(both[name] for name in ("time_s", "low_s", "high_s")),
         *(both[f"{name}_bare"] for name in ("time_s", "low_s", "high_s")),
     )
-    return both.assign(ratio=ratio, low=low, high=high, verdict=verdicts(ratio, low, high))
+    runs_of_either = both[["runs", "runs_bare"]].min(axis=1)
+    return both.assign(ratio=ratio, low=low, high=high, verdict=verdicts(ratio, low, high, runs_of_either))
 
 
 def _medians(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -69,11 +71,15 @@ def _medians(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*keys, "time_s", "low_s", "high_s", "runs"])
 
 
-def verdicts(ratio: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Say of each ratio: alike (within ALIKE of 1), not told apart (its interval holds 1), or different."""
+def verdicts(ratio: np.ndarray, low: np.ndarray, high: np.ndarray, runs: np.ndarray) -> np.ndarray:
+    """Say of each ratio: alike (within ALIKE of 1), different, or not told apart.
+
+    That is where its interval holds 1, or rests on fewer than FEWEST_RUNS runs of either.
+    """
     alike = np.abs(np.asarray(ratio, float) - 1) <= ALIKE
     holds = (np.asarray(low, float) <= 1) & (np.asarray(high, float) >= 1)
-    return np.where(alike, SAME, np.where(holds, UNDECIDED, DIFFERENT))
+    undecided = holds | (np.asarray(runs) < FEWEST_RUNS)
+    return np.where(alike, SAME, np.where(undecided, UNDECIDED, DIFFERENT))
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
