@@ -8,7 +8,7 @@ from support.boxed_checkout import BoxedCheckout
 
 TOPOLOGY = "results/odd/smoke/records/topology/repeat0.jsonl"
 PAIR = "results/odd/smoke/records/pt2pt_latency/nodes.ranks2.nodes2.gpudirect-on.repeat0.jsonl"
-BUILT = "build/images/openmpi.sif"
+PMIX = "build/pmix.sif"
 NEEDS = "scheduler.gres: Slurm knows gpu:arena there."
 SINGLE = "config/mpi/mpich.yaml: launch.srun starts it with --mpi=pmi2: worlds of one rank each"
 LACKS = "which lacks c++, cmake, ninja, mpicxx, which builds the programs; take one of envs/image."
@@ -31,9 +31,10 @@ def image(path: str) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def shell_image(checkout: BoxedCheckout) -> None:
-    """build/shell.sif: an image with a shell and nothing else."""
-    script = """
+def images(checkout: BoxedCheckout) -> None:
+    """build/shell.sif, with a shell and nothing else, and PMIX, a site's own with OpenMPI."""
+    script = f"""
+        ln --force build/images/openmpi.sif {PMIX}
         mkdir -p build/shell/bin; cp /bin/sh build/shell/bin
         for library in $(ldd /bin/sh | grep -o '/lib[^ ]*'); do cp --parents "$library" build/shell; done
         apptainer --quiet build --force build/shell.sif build/shell"""
@@ -58,8 +59,8 @@ CASES = {
     "no MPI": (image("build/shell.sif"), f"container.image is 'build/shell.sif', {LACKS}"),
     "another MPI": (
         ("mpi: openmpi\nlauncher: srun\ncontainer: {} ",
-         f"mpi: mpich\nlauncher: srun\ncontainer: {{image: {BUILT}}} "),
-        f"container.image is '{BUILT}', whose OpenMPI speaks pmix, but {SINGLE}; change mpi or the image.",
+         f"mpi: mpich\nlauncher: srun\ncontainer: {{image: {PMIX}}} "),
+        f"container.image is '{PMIX}', whose OpenMPI speaks pmix, but {SINGLE}; change mpi or the image.",
     ),
 }  # fmt: skip
 
@@ -74,7 +75,7 @@ def test_the_box_itself_fits(checkout):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_one_sentence_and_no_job(checkout, shell_image, case):
+def test_one_sentence_and_no_job(checkout, images, case):
     change, sentence = CASES[case]
     odd(checkout, *change)
     before = checkout.jobs()
