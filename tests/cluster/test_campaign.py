@@ -68,8 +68,9 @@ def test_latencies_and_their_intervals_are_sane(rows):
     assert (there["time_ci_low_s"] <= there["time_median_s"]).all()
     assert (there["time_median_s"] <= there["time_ci_high_s"]).all()
     assert there["time_median_s"].between(1e-8, 0.1).all()
-    within, between = there[~between_nodes(there)], there[between_nodes(there)]
-    assert within["time_median_s"].median() < between["time_median_s"].median()
+    # The fastest sample of either: where all nodes share two cores, most of a median may be waiting for one.
+    fastest_s = there.groupby(between_nodes(there))["time_min_s"].min()
+    assert fastest_s[False] < fastest_s[True]
 
 
 def test_collectives_grow_with_the_number_of_nodes(rows):
