@@ -46,8 +46,8 @@ def main() -> None:
             lines = [*lines[:-2], lines[-2][:40]]
         partial.write_text("\n".join(lines) + "\n")
         partial.rename(output)
-    # As the ranks of a real program agree that the record is written: mpirun ends all of them at a bad status.
-    while not output.exists():
+    # As the ranks of a real program agree that it is written: mpirun ends all of them at a bad status.
+    while status and not output.exists():
         time.sleep(0.01)
     sys.exit(status)
 
