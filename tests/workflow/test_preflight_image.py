@@ -82,6 +82,14 @@ def replace_by_folder(image: Image) -> None:
     image.file.mkdir()
 
 
+def move_among_the_built(image: Image) -> None:
+    built = image.site.checkout.folder / "build/images/openmpi.sif"
+    built.parent.mkdir(parents=True)
+    image.file.rename(built)
+    image.site.edit(FILE, str(image.file), str(built))
+    image.file = built
+
+
 @pytest.mark.parametrize(
     ("spoil", "end"),
     [
@@ -91,6 +99,10 @@ def replace_by_folder(image: Image) -> None:
             "which is no image of Apptainer or Singularity.",
         ),
         (replace_by_folder, "which is a folder: name the file of an image."),
+        (
+            move_among_the_built,
+            "where images are built from recipes: leave image out to use that one, or keep yours elsewhere.",
+        ),
         (lambda image: (image.tools / "mpicxx").unlink(), f"which lacks mpicxx, {BUILDS}"),
         (
             lambda image: command(image.tools / "mpicxx", "exit 1"),

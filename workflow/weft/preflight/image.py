@@ -116,6 +116,8 @@ def _not_an_image(image: str) -> str | None:
         return "which does not exist"
     if path.is_dir():
         return "which is a folder: name the file of an image"
+    if path.resolve().parent == container.IMAGES.resolve():
+        return "where images are built from recipes: leave image out to use that one, or keep yours elsewhere"
     try:
         with path.open("rb") as content:
             start = content.read(2048)
