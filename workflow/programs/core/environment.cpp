@@ -54,8 +54,10 @@ constexpr const char* recorded_variables[] = {"CUDA_DEVICE_MAX_CONNECTIONS",
                                               "SLURM_NTASKS_PER_NODE",
                                               "UCX_*"};
 
-/// What a name may not hold even where the list takes its beginning: secrets, and where a user's folders lie.
-constexpr const char* never_recorded[] = {"CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN", "initial_wdir"};
+/// What a name may not hold even where the list takes its beginning: secrets, what is drawn anew at each
+/// start, and where a user's folders lie.
+constexpr const char* never_recorded[] = {
+    "CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN", "initial_wdir", "precondition_transports"};
 
 bool recorded(const std::string& name) {
   for (const char* part : never_recorded)
