@@ -209,22 +209,21 @@ TEST(a_relay_forwards_every_payload_in_chunks_of_any_size) {
 TEST(a_relay_passes_through_its_stage) {
   const Transfer transfer(0, 1, capacity_bytes);
   const PeerAccess in(0, 2), out(2, 1);
-  const Buffer stage(Memory::device, 2, 2 * 4096);
-  Relay relay(transfer, stage, 4 * 4096, 4096);
+  const Buffer stage(Memory::device, 2, 4 * 4096);
+  Relay relay(transfer, stage, 8 * 4096, 4096);
   time_lanes({relay.lane()}, 1);
-  const Buffer last_two_chunks = seen_by_host(transfer.source(2 * 4096), 2 * 4096);
-  const Buffer staged = seen_by_host({&stage}, 2 * 4096);
-  CHECK(
-      std::equal(staged.as<std::byte>(), staged.as<std::byte>() + 2 * 4096, last_two_chunks.as<std::byte>()));
+  const Buffer last_chunks = seen_by_host(transfer.source(4 * 4096), 4 * 4096);
+  const Buffer staged = seen_by_host({&stage}, 4 * 4096);
+  CHECK(std::equal(staged.as<std::byte>(), staged.as<std::byte>() + 4 * 4096, last_chunks.as<std::byte>()));
 }
 
 TEST(both_hops_of_a_relay_wait_at_the_gate) {
   Transfer transfer(0, 1, capacity_bytes);
   const PeerAccess in(0, 2), out(2, 1);
-  const Buffer stage(Memory::device, 2, 2 * 4096);
+  const Buffer stage(Memory::device, 2, 4 * 4096);
   fill_pattern(stage, 0, stage.size_bytes(), 0);
-  transfer.reset(4 * 4096);
-  Relay relay(transfer, stage, 4 * 4096, 4096);
+  transfer.reset(8 * 4096);
+  Relay relay(transfer, stage, 8 * 4096, 4096);
   const Lane lane = relay.lane();
   // Made before the gate closes: allocation would wait for what is held there.
   const Buffer seen(Memory::pinned, 2, stage.size_bytes());
@@ -238,7 +237,7 @@ TEST(both_hops_of_a_relay_wait_at_the_gate) {
   gate.open();
   lane.stream->synchronize();
   CHECK_EQ(count_wrong_bytes(seen, 0, seen.size_bytes(), 0), 0u);
-  CHECK_EQ(transfer.wrong_bytes(4 * 4096), 0u);
+  CHECK_EQ(transfer.wrong_bytes(8 * 4096), 0u);
 }
 
 TEST(the_next_family_is_made_after_the_last_is_gone) {

@@ -1,8 +1,8 @@
 // Store and forward: a payload that reaches its destination through the memory of a third device.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <vector>
 
 #include "core/device.hpp"
 #include "p2p/transfer.hpp"
@@ -10,8 +10,8 @@
 namespace weft {
 
 /// Copies source -> stage -> destination in chunks: while a chunk goes on from the stage, the next one comes
-/// in. The stage holds two chunks. Both hops are writes: the source's engine pushes the first, the stage's
-/// device the second.
+/// in. The stage holds four chunks, so that neither hop waits for word of the other. Both hops are writes:
+/// the source's engine pushes the first, the stage's device the second.
 class Relay {
  public:
   /// `chunk_bytes` is at most `size_bytes`, and then there is no overlap.
@@ -33,7 +33,7 @@ class Relay {
   std::size_t size_bytes_, chunk_bytes_;
   Stream in_, out_;
   Event begun_;
-  std::array<Event, 2> filled_, drained_;
+  std::vector<Event> filled_, drained_;  ///< of each chunk that the stage holds
 };
 
 }  // namespace weft

@@ -11,6 +11,8 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t smallest_chunk = 64 << 10;
+// More of them cost more to launch than overlapping saves.
+constexpr std::uint64_t most_chunks = 1024;
 
 struct Point {
   int source, destination;
@@ -76,6 +78,7 @@ Search search_chunk(const Run& run, const Way& way, std::uint64_t size_bytes) {
   Search search;
   double best_s = 0;
   for (std::uint64_t chunk = smallest_chunk; chunk <= size_bytes / 2; chunk *= 2) {
+    if (chunk < size_bytes / most_chunks) continue;
     Relay relay(way.transfers[0], *way.stage, size_bytes, chunk);
     const std::vector<Lane> lanes{relay.lane()};
     const auto time =
