@@ -53,13 +53,14 @@ TEST(records_are_flushed_a_line_each_and_renamed_at_the_end) {
   writer.write(line(1));
   CHECK_EQ(content(partial), std::string("{\"record\":\"measurement\",\"number\":1}\n"));
   CHECK(!fs::exists(output));
-  writer.finish({{Outcome::measured, 2}, {Outcome::wrong, 1}}, 1.5);
+  writer.finish({{Outcome::measured, 2}, {Outcome::wrong, 1}}, 1.5, {{"sampling", 1.25}});
   CHECK(!fs::exists(partial));
   CHECK_EQ(
       content(output),
       std::string(
           "{\"record\":\"measurement\",\"number\":1}\n{\"record\":\"end\",\"measurements\":3,\"outcomes\":{"
-          "\"measured\":2,\"unsupported\":0,\"wrong\":1,\"failed\":0},\"wall_time_s\":1.5}\n"));
+          "\"measured\":2,\"unsupported\":0,\"wrong\":1,\"failed\":0},\"wall_time_s\":1.5,\"phases_s\":{"
+          "\"sampling\":1.25}}\n"));
 }
 
 TEST(an_earlier_file_stays_until_the_new_one_is_complete) {
@@ -69,7 +70,7 @@ TEST(an_earlier_file_stays_until_the_new_one_is_complete) {
   RecordWriter writer(output);
   writer.write(line(1));
   CHECK_EQ(content(output), std::string("before"));
-  writer.finish({}, 0);
+  writer.finish({}, 0, {});
   CHECK(content(output) != "before");
 }
 

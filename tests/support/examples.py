@@ -107,7 +107,7 @@ _REPORT = {
 _END = {
     "record": "end", "measurements": 1, "outcomes": {"measured": 1, "unsupported": 0, "wrong": 0,
     "failed": 0},
-    "wall_time_s": 1.0,
+    "wall_time_s": 1.0, "phases_s": {"sampling": 0.5},
 }  # fmt: skip
 
 _ALL = {

@@ -1,5 +1,7 @@
 """The sections on what carried the bytes and on what it cost: figures, tables, marks, and silence."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -7,7 +9,7 @@ from support import synthetic
 from support.counted import COPY, MESSAGE, MIB, NVLINK, STAGED, counted
 from weft.evidence.verdict import OTHER
 from weft.figures import Dataset, draw, style
-from weft.figures.cost import costs
+from weft.figures.cost import REST, costs
 from weft.figures.paths import measured_paths
 from weft.report import paths
 from weft.table import build_table
@@ -17,17 +19,15 @@ style.apply()
 
 @pytest.fixture
 def dataset(tmp_path):
-    def make(*records, experiment="p2p_copy", wall_time_s=None, **environment):
+    def make(*records, experiment="p2p_copy", end=None, **environment):
         first = synthetic.environment(experiment, 0) | environment
         synthetic.write_file(
             tmp_path / "0.jsonl", [synthetic.environment("topology", 0), *synthetic.topology()]
         )
         synthetic.write_file(tmp_path / "1.jsonl", [first, *records])
-        if wall_time_s is not None:
-            text = (tmp_path / "1.jsonl").read_text()
-            assert '"wall_time_s":null' in text or '"wall_time_s":' in text
-            head, _, _ = text.rpartition('"wall_time_s":')
-            (tmp_path / "1.jsonl").write_text(f'{head}"wall_time_s":{wall_time_s}}}\n')
+        *lines, last = (tmp_path / "1.jsonl").read_text().splitlines()
+        lines.append(json.dumps(json.loads(last) | (end or {})))
+        (tmp_path / "1.jsonl").write_text("\n".join(lines) + "\n")
         build_table([tmp_path / "0.jsonl", tmp_path / "1.jsonl"], tmp_path / "t", tmp_path / "p")
         assert (tmp_path / "p").read_text() == "[]"
         return Dataset(tmp_path / "t")
@@ -85,7 +85,7 @@ def test_cost_is_time_on_the_clock_times_the_devices_that_the_run_held(dataset) 
     geometry = {"ranks": 3, "nodes": 1, "rank_hosts": ["a"] * 3, "rank_devices": [0, 1, 1]}
     found = dataset(
         counted(MESSAGE, *NVLINK), synthetic.measurement(COPY, 1.0, samples=300),
-        experiment="pt2pt_bandwidth", wall_time_s=7.5, geometry=geometry,
+        experiment="pt2pt_bandwidth", end={"wall_time_s": 7.5}, geometry=geometry,
     )  # fmt: skip
     row = costs(found).set_index("experiment").loc["pt2pt_bandwidth"]
     assert (row["device_s"], row["wall_time_s"], row["measurements"], row["converged"]) == (15, 7.5, 2, 0.5)
@@ -94,6 +94,23 @@ def test_cost_is_time_on_the_clock_times_the_devices_that_the_run_held(dataset) 
     assert "2\u00a0measurements" in figure.caption
 
 
+def test_cost_is_parted_by_what_it_went_into(dataset) -> None:
+    phases_s = {
+        "MPI_Init": 9,
+        "warm-up": 1,
+        "sampling": 2,
+        "filling": 0.5,
+        "verification": 0.25,
+        "else": 0.125,
+    }
+    found = dataset(counted(COPY, *NVLINK), end={"wall_time_s": 4, "phases_s": phases_s})
+    row = costs(found).set_index("experiment").loc["p2p_copy"]
+    parts = row[["sampling", "proof of the path", "filling and verification", REST]] / row["device_s"] * 4
+    assert parts.tolist() == [3, 0, 0.75, 0.125], "starting is not in the wall time"
+    (figure,) = draw(found, "cost")
+    assert "Sampling took 77" in figure.caption
+
+
 def test_no_cost_where_no_run_says_how_long_it_took(dataset) -> None:
-    found = dataset(counted(COPY, *NVLINK), wall_time_s="null")
+    found = dataset(counted(COPY, *NVLINK), end={"wall_time_s": None})
     assert "p2p_copy" not in costs(found).get("experiment", pd.Series(dtype=str)).tolist()

@@ -31,6 +31,7 @@ class ReadFile:
     problems: list[Problem]
     reports: list[dict[str, Any]] = field(default_factory=list)
     wall_time_s: float | None = None
+    phases_s: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -105,6 +106,7 @@ def _read_group(job: Sequence[tuple[Path, str]], first: int, target: Path) -> Gr
                 size = 0
         group.files[-1].environment = records.environment
         group.files[-1].wall_time_s = records.wall_time_s
+        group.files[-1].phases_s = records.phases_s
     if lines:
         flush()
     return group

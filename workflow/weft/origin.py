@@ -112,6 +112,7 @@ def metadata(files: Sequence[ReadFile], rows: int, holes: int) -> dict[str, Any]
                 **{key: file.environment[key] for key in _PER_FILE if key != "record"},
                 "devices": _devices(file.environment),
                 "wall_time_s": file.wall_time_s,
+                "phases_s": file.phases_s,
                 "reports": file.reports,
             }
         )

@@ -59,7 +59,8 @@ class RecordFile:
     """One record file. Iterate over ``measurements`` first; then the other attributes are complete.
 
     Attributes: environment (None if it lacks one), topology (device, link, nic and nic_link records),
-    reports (library_report records), wall_time_s (of the end record, None without), problems.
+    reports (library_report records), wall_time_s and phases_s (of the end record; None and empty without),
+    problems.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -69,6 +70,7 @@ class RecordFile:
         self.topology: list[dict[str, Any]] = []
         self.reports: list[dict[str, Any]] = []
         self.wall_time_s: float | None = None
+        self.phases_s: dict[str, float] = {}
         self.problems: list[Problem] = []
         self._end: tuple[int, dict[str, Any]] | None = None
         self._bad_lines = 0
@@ -128,6 +130,7 @@ class RecordFile:
             case "end":
                 self._end = number, record
                 self.wall_time_s = record["wall_time_s"]
+                self.phases_s = record.get("phases_s", {})
             case "library_report":
                 self.reports.append(record)
             case _:

@@ -1,6 +1,7 @@
 #include "collective/data.hpp"
 
 #include "core/pattern.hpp"
+#include "core/tally.hpp"
 
 namespace weft::collective {
 
@@ -98,23 +99,16 @@ void fill_poison(Stream& stream, void* elements, std::size_t count, Datatype dat
 
 std::uint64_t count_wrong_elements(const Call& call, const Expectation& expectation, std::size_t count,
                                    int device) {
-  constexpr std::size_t size_bytes = sizeof(unsigned long long);
-  const Buffer counted(Memory::device, device, size_bytes);
-  const Buffer seen(Memory::pinned, device, size_bytes);
-  *seen.as<unsigned long long>() = 0;
   Stream stream(device);
-  copy(stream, {&counted}, {&seen}, size_bytes);
+  Tally tally(stream);
   with_type(call.datatype, [&](auto* typed) {
     using T = std::remove_pointer_t<decltype(typed)>;
     auto* elements = static_cast<T*>(call.receive);
     if (corruption_injected()) launch(stream, 1, Alter<T>{elements});
     launch(stream, count,
-           Compare<T>{elements, expectation, call.count, call.ranks, call.reduction,
-                      counted.as<unsigned long long>()});
+           Compare<T>{elements, expectation, call.count, call.ranks, call.reduction, tally.address()});
   });
-  copy(stream, {&seen}, {&counted}, size_bytes);
-  stream.synchronize();
-  return *seen.as<unsigned long long>();
+  return tally.read();
 }
 
 }  // namespace weft::collective

@@ -104,8 +104,9 @@ int device_count() {
   return count;
 }
 
-DeviceProperties device_properties(int device) {
-  detail::check_device(device);
+namespace {
+
+DeviceProperties read_properties(int device) {
   cudaDeviceProp seen;
   WEFT_CUDA(cudaGetDeviceProperties(&seen, device));
   char bus_id[32];
@@ -123,6 +124,18 @@ DeviceProperties device_properties(int device) {
   properties.multiprocessors = seen.multiProcessorCount;
   properties.memory_bytes = seen.totalGlobalMem;
   return properties;
+}
+
+}  // namespace
+
+DeviceProperties device_properties(int device) {
+  detail::check_device(device);
+  static std::mutex mutex;
+  static std::map<int, DeviceProperties> known;  // asking costs milliseconds
+  const std::lock_guard lock(mutex);
+  auto found = known.find(device);
+  if (found == known.end()) found = known.emplace(device, read_properties(device)).first;
+  return found->second;
 }
 
 bool can_access_peer(int device, int peer) {

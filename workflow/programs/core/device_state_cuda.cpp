@@ -3,9 +3,12 @@
 
 #include "core/device_state.hpp"
 #include "core/nvml.hpp"
+#include "core/watchdog.hpp"
 
 namespace weft {
 namespace {
+
+constexpr const char* activity_words = "device states";
 
 using Value = std::optional<double>;
 
@@ -75,6 +78,7 @@ struct DeviceStates::Reading {
 };
 
 DeviceStates::DeviceStates(const std::vector<int>& devices) : devices_(devices) {
+  const Activity activity(activity_words);
   for (int device : devices)
     before_.emplace_back(device);
 }
@@ -82,6 +86,7 @@ DeviceStates::DeviceStates(const std::vector<int>& devices) : devices_(devices) 
 DeviceStates::~DeviceStates() = default;
 
 std::vector<Json> DeviceStates::read() const {
+  const Activity activity(activity_words);
   std::vector<Json> states;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const Reading& before = before_[i];

@@ -63,6 +63,16 @@ int together(const Program& program, Team& team, Step step) {
   return agree(program, team, status, sentence);
 }
 
+/// What the time went into so far: the activities, and as `other` what cases did beside.
+std::map<std::string, double> phases_s(const std::vector<std::string>& cases) {
+  std::map<std::string, double> phases = Activity::times_s();
+  double other_s = 0;
+  for (const std::string& name : cases)
+    if (const auto time = phases.extract(name)) other_s += time.mapped();
+  if (!cases.empty()) phases["other"] = other_s;
+  return phases;
+}
+
 /// One run of a program, from its options to its end record.
 class Driver {
  public:
@@ -180,7 +190,7 @@ int Driver::measure() {
 
   const std::chrono::duration<double> wall_time = std::chrono::steady_clock::now() - start;
   status = together(program_, team_, [&] {
-    if (writer_) writer_->finish(outcomes_, wall_time.count());
+    if (writer_) writer_->finish(outcomes_, wall_time.count(), phases_s(names));
   });
   if (status != fine) return status;
   progress.finished(program_.name, summary());

@@ -1,6 +1,7 @@
 #include "core/pattern.hpp"
 
 #include "core/device_detail.hpp"
+#include "core/tally.hpp"
 #include "core/watchdog.hpp"
 
 namespace weft {
@@ -94,6 +95,7 @@ void run_beside(const Buffer& buffer, std::size_t count, Functor functor) {
 
 void fill_pattern(const Buffer& buffer, std::size_t offset_bytes, std::size_t size_bytes,
                   std::uint64_t seed) {
+  const Activity activity("filling");
   const Words words = words_of(buffer, offset_bytes, size_bytes);
   run_beside(buffer, words.count(), Fill{words, seed});
 }
@@ -103,20 +105,15 @@ std::uint64_t count_wrong_bytes(const Buffer& buffer, std::size_t offset_bytes, 
   const Activity activity("verification");
   const Words words = words_of(buffer, offset_bytes, size_bytes);
   if (corruption && size_bytes > 0) run_beside(buffer, 1, Flip{words.begin + size_bytes / 2});
-  unsigned long long wrong = 0;
   if (host_only(buffer)) {
+    unsigned long long wrong = 0;
     run_beside(buffer, words.count(), Compare{words, seed, &wrong});
     return wrong;
   }
-  const Buffer counted(Memory::device, buffer.device(), sizeof wrong);
-  const Buffer seen(Memory::pinned, buffer.device(), sizeof wrong);
-  *seen.as<unsigned long long>() = 0;
   Stream stream(buffer.device());
-  copy(stream, {&counted}, {&seen}, sizeof wrong);
-  launch(stream, words.count(), Compare{words, seed, counted.as<unsigned long long>()});
-  copy(stream, {&seen}, {&counted}, sizeof wrong);
-  stream.synchronize();
-  return *seen.as<unsigned long long>();
+  Tally tally(stream);
+  launch(stream, words.count(), Compare{words, seed, tally.address()});
+  return tally.read();
 }
 
 void inject_corruption(bool on) { corruption = on; }

@@ -88,8 +88,11 @@ void RecordWriter::write(const Json& record) {
     fail("written", partial_, errno);
 }
 
-void RecordWriter::finish(const std::map<Outcome, std::size_t>& outcomes, double wall_time_s) {
-  Json counts = Json::object();
+void RecordWriter::finish(const std::map<Outcome, std::size_t>& outcomes, double wall_time_s,
+                          const std::map<std::string, double>& phases_s) {
+  Json counts = Json::object(), phases = Json::object();
+  for (const auto& [phase, time_s] : phases_s)
+    phases.set(phase, time_s);
   std::size_t measurements = 0;
   for (const Outcome outcome : {Outcome::measured, Outcome::unsupported, Outcome::wrong, Outcome::failed}) {
     const auto found = outcomes.find(outcome);
@@ -100,7 +103,8 @@ void RecordWriter::finish(const std::map<Outcome, std::size_t>& outcomes, double
   write(Json::object({{"record", "end"},
                       {"measurements", measurements},
                       {"outcomes", counts},
-                      {"wall_time_s", wall_time_s}}));
+                      {"wall_time_s", wall_time_s},
+                      {"phases_s", phases}}));
   if (::fsync(::fileno(file_)) != 0) fail("written", partial_, errno);
   std::FILE* file = std::exchange(file_, nullptr);
   const int closed = std::fclose(file) == 0 ? 0 : errno;

@@ -28,8 +28,9 @@ class RecordWriter {
   static std::filesystem::path partial_of(const std::filesystem::path& output);
 
   void write(const Json& record);
-  /// Writes the end record and renames the file.
-  void finish(const std::map<Outcome, std::size_t>& outcomes, double wall_time_s);
+  /// Writes the end record and renames the file. `phases_s`: what the wall time went into.
+  void finish(const std::map<Outcome, std::size_t>& outcomes, double wall_time_s,
+              const std::map<std::string, double>& phases_s);
 
  private:
   std::filesystem::path output_, partial_;

@@ -19,6 +19,7 @@ namespace weft {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr int looks_within_limit = 20;
@@ -41,13 +42,24 @@ struct State {
   std::function<void(int)> end_all;
   int status = status_hung, self = 0;
   std::vector<Entry> activities;
-  Hang hang;  ///< all but activity, with and waiting
+  std::map<std::string, double> times_s;
+  Clock::time_point since;  ///< when the innermost activity began or went on
+  Hang hang;                ///< all but activity, with and waiting
 
   State() {
     hang.alone = true;
     hang.self = hostname();
   }
   bool watches() const { return hang.limit_s > 0 && !activities.empty(); }
+
+  /// Adds the time that has passed to the innermost activity that has words.
+  void account() {
+    const auto now = Clock::now();
+    const auto named = std::find_if(activities.rbegin(), activities.rend(),
+                                    [](const Entry& entry) { return !entry.words.empty(); });
+    if (named != activities.rend()) times_s[named->words] += Seconds(now - since).count();
+    since = now;
+  }
 };
 
 /// Never destroyed: the thread looks at it until the process ends.
@@ -135,6 +147,7 @@ void keep_watch() {
 Activity::Activity(std::string words, std::vector<int> with, Patience patience) {
   State& now = state();
   const std::lock_guard lock(now.mutex);
+  now.account();
   now.activities.push_back({std::move(words), std::move(with), patience});
   watchdog::beat();
   if (now.activities.size() == 1) now.changed.notify_all();
@@ -142,8 +155,14 @@ Activity::Activity(std::string words, std::vector<int> with, Patience patience) 
 
 Activity::~Activity() {
   const std::lock_guard lock(state().mutex);
+  state().account();
   state().activities.pop_back();
   watchdog::beat();
+}
+
+std::map<std::string, double> Activity::times_s() {
+  const std::lock_guard lock(state().mutex);
+  return state().times_s;
 }
 
 namespace watchdog {

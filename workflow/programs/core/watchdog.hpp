@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ class Activity {
   ~Activity();
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
+
+  /// Seconds that went into activities so far, by their words; of each without what went on within it.
+  static std::map<std::string, double> times_s();
 };
 
 namespace watchdog {

@@ -15,13 +15,6 @@ std::uint64_t host_available() {
   return at_start;
 }
 
-std::uint64_t device_total(int device) {
-  static std::map<int, std::uint64_t> totals;  // asking costs milliseconds on a GPU
-  auto known = totals.find(device);
-  if (known == totals.end()) known = totals.emplace(device, device_properties(device).memory_bytes).first;
-  return known->second;
-}
-
 std::string gib(std::uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g GiB", static_cast<double>(bytes) / (1 << 30));
@@ -48,7 +41,7 @@ std::optional<std::string> exceeds_memory(const std::vector<Need>& needs) {
     return "its buffers need " + gib(host_bytes) + ", more than half of the " + gib(host_available()) +
            " of host memory that are available";
   for (const auto& [device, bytes] : device_bytes) {
-    const std::uint64_t total = device_total(device);
+    const std::uint64_t total = device_properties(device).memory_bytes;
     if (bytes > total / 2)
       return "its buffers need " + gib(bytes) + " on device " + std::to_string(device) +
              ", more than half of its " + gib(total);

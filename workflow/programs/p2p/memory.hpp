@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/watchdog.hpp"
 
 namespace weft {
 
@@ -23,6 +24,7 @@ class Workspace {
   template <class T, class Make>
   T& of(const std::string& family, Make make) {
     if (family_ != family) {
+      const Activity activity("memory");
       content_.reset();
       family_.clear();
       content_ = std::make_shared<T>(make());
