@@ -82,7 +82,7 @@ def replace_by_folder(image: Image) -> None:
     image.file.mkdir()
 
 
-def move_among_the_built(image: Image) -> None:
+def move_where_it_is_built(image: Image) -> None:
     built = image.site.checkout.folder / "build/images/openmpi.sif"
     built.parent.mkdir(parents=True)
     image.file.rename(built)
@@ -100,8 +100,8 @@ def move_among_the_built(image: Image) -> None:
         ),
         (replace_by_folder, "which is a folder: name the file of an image."),
         (
-            move_among_the_built,
-            "where images are built from recipes: leave image out to use that one, or keep yours elsewhere.",
+            move_where_it_is_built,
+            "which is built from its recipe: leave image out to use it, or keep another file elsewhere.",
         ),
         (lambda image: (image.tools / "mpicxx").unlink(), f"which lacks mpicxx, {BUILDS}"),
         (

@@ -17,14 +17,17 @@ def stem(config: ResolvedConfig) -> str | None:
     settings = config.system["container"]
     if settings is None:
         return None
-    if settings["image"]:
-        return Path(settings["image"]).stem
-    return config.mpi["recipe"] + ("-cuda" if config.backend == "cuda" else "")
+    return Path(settings["image"] or built(config)).stem
+
+
+def built(config: ResolvedConfig) -> str:
+    """Return where the image of the system's MPI lies once it is built, relative to the checkout."""
+    return f"{IMAGES}/{config.mpi['recipe']}{'-cuda' if config.backend == 'cuda' else ''}.sif"
 
 
 def image(config: ResolvedConfig) -> str:
     """Return where the image lies: as given, or relative to the checkout where it is built."""
-    return config.system["container"]["image"] or f"{IMAGES}/{stem(config)}.sif"
+    return config.system["container"]["image"] or built(config)
 
 
 def digest_file(config: ResolvedConfig) -> str:

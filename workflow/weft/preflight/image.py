@@ -76,7 +76,11 @@ def check_image(config: ResolvedConfig, findings: Findings) -> None:
 def file_problem(config: ResolvedConfig) -> str | None:
     """Return what is wrong with the file of a given image; None is nothing, or no given image."""
     settings = config.system["container"]
-    problem = _not_an_image(settings["image"]) if settings and settings["image"] else None
+    if not settings or not settings["image"]:
+        return None
+    problem = _not_an_image(settings["image"])
+    if Path(settings["image"]).resolve() == Path(container.built(config)).resolve():
+        problem = "which is built from its recipe: leave image out to use it, or keep another file elsewhere"
     return f"{_given(config)}, {problem}." if problem else None
 
 
@@ -116,8 +120,6 @@ def _not_an_image(image: str) -> str | None:
         return "which does not exist"
     if path.is_dir():
         return "which is a folder: name the file of an image"
-    if path.resolve().parent == container.IMAGES.resolve():
-        return "where images are built from recipes: leave image out to use that one, or keep yours elsewhere"
     try:
         with path.open("rb") as content:
             start = content.read(2048)
