@@ -2,12 +2,13 @@
 # Variables: SYSTEM and CAMPAIGN (what is measured, where), PROFILE (how Snakemake runs here), PYTHON and CXX (which
 # interpreter and compiler), TOOLCHAIN=locked|system (MPI, CUDA and NCCL of .venv or of this machine),
 # CUDA_ARCHITECTURES (as CMake writes them), SNAKEMAKE (further arguments for it), SBATCH_DIR (the folder for scripts),
-# TESTS (arguments for pytest).
+# AGAINST (the table.parquet of another run, which the report compares with), TESTS (arguments for pytest).
 SYSTEM = local
 CAMPAIGN = smoke
 PROFILE = local
 SNAKEMAKE =
 SBATCH_DIR = $(results)/sbatch
+AGAINST =
 TESTS =
 
 SHELL := /bin/bash
@@ -58,12 +59,12 @@ programs: setup ## Builds the programs of CAMPAIGN for SYSTEM, and the image the
 sbatch: setup ## Writes a script for sbatch for each experiment of CAMPAIGN into SBATCH_DIR
 	@$(WEFT) sbatch --system $(call quote,$(SYSTEM)) --campaign $(call quote,$(CAMPAIGN)) --output $(call quote,$(SBATCH_DIR))
 
-report: setup ## Draws the report anew from the records in results/SYSTEM/CAMPAIGN
+report: setup ## Draws the report anew from the records in results/SYSTEM/CAMPAIGN; AGAINST=TABLE compares
 	@$(WEFT) table --records $(call in_results,records) --output $(call in_results,table.parquet) \
 	  --problems $(call in_results,problems.json)
 	@$(WEFT) report --table $(call in_results,table.parquet) --problems $(call in_results,problems.json) \
 	  $(if $(wildcard $(results)/config.resolved.yaml),--config $(call in_results,config.resolved.yaml)) \
-	  --title $(call quote,$(SYSTEM)/$(CAMPAIGN)) \
+	  --title $(call quote,$(SYSTEM)/$(CAMPAIGN)) $(if $(AGAINST),--against $(call quote,$(AGAINST))) \
 	  --output $(call in_results,report.html) --figures $(call in_results,figures)
 
 health: setup ## Names nodes, devices and links that are slower than their peers; ends with 1 if there are any

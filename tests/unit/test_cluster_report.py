@@ -12,10 +12,10 @@ import pytest
 from support import cluster, synthetic
 from weft.figures import Dataset, Figure, draw, style, transports
 from weft.figures.axes import telling
-from weft.figures.containers import DIFFERENT, SAME, UNDECIDED, verdicts
 from weft.figures.dataset import BETWEEN, WITHIN
 from weft.figures.measures import BANDWIDTH
 from weft.figures.nodes import natural, short_names
+from weft.figures.ratios import DIFFERENT, SAME, UNDECIDED, verdicts
 from weft.report import build_report
 from weft.report.provenance import _merged, environments
 from weft.table import build_table
@@ -135,8 +135,8 @@ def test_ratio_of_container_and_bare(drawn: dict[str, Figure]) -> None:
 def test_verdicts_of_ratios() -> None:
     ratio, low, high = np.array([(1.019, 1.01, 1.03), (1.3, 0.9, 1.7), (1.3, 1.1, 1.5), (0.9, 0.8, 0.95)]).T
     many, few = np.full(4, 5), np.full(4, 4)
-    assert verdicts(ratio, low, high, many).tolist() == [SAME, UNDECIDED, DIFFERENT, DIFFERENT]
-    assert verdicts(ratio, low, high, few).tolist() == [SAME, UNDECIDED, UNDECIDED, UNDECIDED]
+    assert verdicts(ratio, low, high, many, 0.02).tolist() == [SAME, UNDECIDED, DIFFERENT, DIFFERENT]
+    assert verdicts(ratio, low, high, few, 0.02).tolist() == [SAME, UNDECIDED, UNDECIDED, UNDECIDED]
 
 
 def test_other_hosts_are_another_configuration(tmp_path: Path) -> None:

@@ -92,7 +92,13 @@ def _report(options: argparse.Namespace, _others: list[str]) -> None:
     from weft import report
 
     report.build_report(
-        options.table, options.problems, options.output, options.figures, options.config, options.title
+        options.table,
+        options.problems,
+        options.output,
+        options.figures,
+        options.config,
+        options.title,
+        options.against,
     )
 
 
@@ -205,6 +211,7 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--problems", type=Path, required=True, help="what `weft table` wrote")
     report.add_argument("--config", type=Path, nargs="?", help="config.resolved.yaml, where there is one")
     report.add_argument("--title", default="Weft", help="what the page is called")
+    report.add_argument("--against", type=Path, help="the table of another run, to compare with")
     report.add_argument("--output", type=Path, required=True, help="the page, HTML")
     report.add_argument("--figures", type=Path, required=True, help="the folder for figures and their values")
 

@@ -3,6 +3,7 @@
 """
 
 from weft.figures import (
+    against,
     atomics,
     collective_nodes,
     collective_ratios,
@@ -51,6 +52,7 @@ MODULES = (
     witness,
     paths,
     containers,
+    against,
     spread,
     cost,
 )

@@ -70,6 +70,7 @@ class Dataset:
 
     path: Path
     sampling: dict[str, Any] = field(default_factory=dict)
+    baseline: Dataset | None = None  # another run of the same, to compare with
 
     def __post_init__(self) -> None:
         try:
@@ -174,6 +175,8 @@ class Dataset:
         """Let go of the frames of single subjects."""
         self._runs.clear()
         self._configurations.clear()
+        if self.baseline:
+            self.baseline.forget()
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:

@@ -27,19 +27,24 @@ EMBEDDED_BYTES = 400_000  # a larger CSV or SVG is linked beside the page instea
 
 
 def build_report(
-    table: Path, problems: Path, output: Path, figures: Path, config: Path | None, title: str | None
+    table: Path,
+    problems: Path,
+    output: Path,
+    figures: Path,
+    config: Path | None,
+    title: str | None,
+    against: Path | None = None,
 ) -> None:
     """Write the page to output and <key>.svg and <key>.csv of every figure into the folder figures.
 
     table, problems: see weft.table; config: resolved configuration, shown as it is; title: by default the
-    system and
-    campaign. The page appears whole or not at all. Raises BadInput if an input cannot be read or an
-    output written.
+    system and campaign; against: the table of another run, to compare with. The page appears whole or not
+    at all. Raises BadInput if an input cannot be read or an output written.
     """
     found = _problems(problems)
     resolved = _text(config) if config else ""
     settings = _settings(config, resolved)
-    dataset = Dataset(table, _sampling(settings))
+    dataset = Dataset(table, _sampling(settings), Dataset(against) if against else None)
     drawn = draw_all(dataset)
     page = _render(dataset, drawn, found, resolved, settings, title, _beside(figures, output))
     partial = output.with_name(f"{output.name}.partial")
@@ -182,7 +187,8 @@ def _render(
         devices=device_rows(metadata.get("devices", [])[:64]),
         affinity=sections.affinity(metadata),
         spread=sections.spread_rows(repeat_spread(dataset)),
-        containers=sections.container_rows(dataset),
+        container_tables=sections.container_tables(dataset),
+        against_tables=sections.against_tables(dataset),
         witness=sections.witness_rows(dataset),
         environments=environments,
         environment_count=environment_count,

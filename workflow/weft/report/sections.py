@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.figures import Dataset, witness
+import pandas as pd
+
+from weft.figures import Dataset, against, containers, ratios, witness
 from weft.figures import quantities as q
-from weft.figures.containers import compared, summary
 from weft.figures.spread import name_of, spread_table
 from weft.health import Health, words
 
@@ -50,17 +51,57 @@ def affinity(metadata: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def container_rows(dataset: Dataset) -> list[list[str]]:
-    frame = compared(dataset)
+def container_tables(dataset: Dataset) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
+    frame = containers.compared(dataset)
+    caption = (
+        "Configurations measured both in the container and bare. Ratio: median time in the container over "
+        "that bare."
+    )
+    return [] if frame.empty else [(caption, _SUMMARY, _summary_rows(frame))]
+
+
+def against_tables(dataset: Dataset) -> list[tuple[str, tuple[str, ...], list[list[str]]]]:
+    """By benchmark, and those configurations that differ most."""
+    frame = against.compared(dataset)
     if frame.empty:
         return []
+    caption = "Configurations that both have. Ratio: median time here over that there."
+    furthest = against.furthest(frame)
+    rows = [
+        [
+            str(row.way),
+            q.time(row.time_s, row.low_s, row.high_s),
+            q.time(row.time_s_there, row.low_s_there, row.high_s_there),
+            f"{row.ratio:.3f} [{row.ratio_low:.3f}, {row.ratio_high:.3f}]",
+            str(row.verdict),
+        ]
+        for row in furthest.rename(columns={"low": "ratio_low", "high": "ratio_high"}).itertuples()
+    ]
+    header = ("configuration", "here", "there", "ratio", "verdict")
+    return [
+        (caption, _SUMMARY, _summary_rows(frame)),
+        *([(_furthest_caption(len(rows)), header, rows)] if rows else []),
+    ]
+
+
+def _furthest_caption(rows: int) -> str:
+    return "The one that is not alike." if rows == 1 else f"The {rows} that are furthest from alike."
+
+
+_SUMMARY = (
+    "benchmark", "configurations", ratios.SAME, ratios.UNDECIDED, ratios.DIFFERENT, "median ratio", "least",
+    "greatest",
+)  # fmt: skip
+
+
+def _summary_rows(frame: pd.DataFrame) -> list[list[str]]:
     return [
         [
             name_of(str(row[1])),
             *(q.count(number) for number in row[2:6]),
             *(f"{ratio:.3f}" for ratio in row[6:]),
         ]
-        for row in summary(frame).itertuples()
+        for row in ratios.summary(frame).itertuples()
     ]
 
 

@@ -31,6 +31,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "collective": ("collective.",),
     "path": (),
     "container": (),
+    "against": (),
     "efficiency": (),
     "repeats": (),
     "cost": (),
