@@ -100,7 +100,8 @@ class Waited:
     def __init__(self, checkout: BoxedCheckout) -> None:
         faults.forget(checkout, ROUTE, MESSAGES)
         self._checkout = checkout
-        assert self._set_nodes("State=DRAIN", "Reason=test")
+        self._set_nodes("State=DRAIN", "Reason=test")
+        faults.wait_for("the nodes to be drained", lambda: self._states() == {"drained"})
         try:
             call = Call(checkout, *MEASURE)
             rank = faults.stopped(checkout, ROUTE, call)
@@ -113,14 +114,23 @@ class Waited:
             call.says("Finished jobid")
             self.meanwhile = faults.records(checkout)
         finally:
-            # Refused until they have told the new controller of themselves.
-            faults.wait_for("the nodes to be resumed", lambda: self._set_nodes("State=RESUME"))
+            faults.wait_for("the nodes to be resumed", self._resumed)
         self.status, self.said = call.end(), call.said()
         self.repeated, _ = completed(checkout)
 
-    def _set_nodes(self, *words: str) -> bool:
+    def _set_nodes(self, *words: str) -> None:
         update = "scontrol", "update", "NodeName=n[2-4]"
-        return self._checkout.box.run(*update, *words, root=True, check=False).returncode == 0
+        self._checkout.box.run(*update, *words, root=True, check=False)
+
+    def _states(self) -> set[str]:
+        words = "sinfo", "--noheader", "--Node", "--nodes=n[2-4]", "--partition=gpu", "--format=%T"
+        return set(self._checkout.box.run(*words, check=False).stdout.split())
+
+    def _resumed(self) -> bool:
+        """A node refuses until it has told the new controller of itself, and one that is resumed, too."""
+        self._set_nodes("State=RESUME")
+        states = self._states()
+        return bool(states) and states <= {"idle", "mixed", "allocated"}
 
     def _wait_for(self, job: str, call: Call) -> None:
         faults.wait_for(f"{job} to be measured", lambda: job in faults.records(self._checkout), call)
