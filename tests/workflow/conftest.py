@@ -16,7 +16,7 @@ PROGRAMS = ("topology", "p2p", "pt2pt", "collective")
 
 # Stands in for the report, which takes its time.
 PAGE = """
-def build_report(table, problems, output, figures, config, title, against):
+def build_report(table, problems, output, figures, config, title, against=None):
     figures.mkdir(parents=True, exist_ok=True)
     output.write_text(f"<html>{title}, against {against}</html>")
 """
