@@ -33,6 +33,16 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What this machine has too little of for a test.
+struct Skipped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline void need_devices(int needed, int there_are) {
+  if (there_are < needed)
+    throw Skipped("needs " + std::to_string(needed) + " devices, there are " + std::to_string(there_are));
+}
+
 [[noreturn]] inline void fail(const char* file, int line, const std::string& message) {
   throw Failure(std::string(file) + ":" + std::to_string(line) + ": " + message);
 }
@@ -61,6 +71,9 @@ inline bool succeeds(const Test& test) {
   try {
     test.run();
     std::cout << "ok " << test.name << std::endl;
+    return true;
+  } catch (const Skipped& reason) {
+    std::cout << "skipped " << test.name << ": " << reason.what() << std::endl;
     return true;
   } catch (const std::exception& exception) {
     std::cout << "FAILED " << test.name << ": " << exception.what() << std::endl;
