@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weft import closed_world, config_rules, yaml_file
+from weft import closed_world, config_rules, extent, yaml_file
 from weft.errors import BadInput, did_you_mean
-from weft.sizes import format_size, parse_size, parse_sizes
+from weft.sizes import parse_size, parse_sizes
 
 Settings = dict[str, Any]
 
@@ -89,20 +89,13 @@ def load(system: str, campaign: str, root: Path = Path()) -> ResolvedConfig:
     skipped: list[dict[str, str]] = []
     experiments = {}
     for experiment, sweeps in plan["experiments"].items():
-        kept = {}
-        for name, sweep in sweeps.items():
-            where = f"{file}: experiments.{experiment}.{name}"
-            reasons = _resolve_sweep(where, sweep, plan["sampling"], place)
-            if sweep.get("ranks") != []:
-                config_rules.check_sweep(where, experiment, sweep, place)
-            reasons += _left_out(experiment, sweep, place)
-            skipped += [{"experiment": experiment, "sweep": name, "reason": reason} for reason in reasons]
-            if experiment_runs(experiment, place) and [] not in (
-                sweep.get("sizes_bytes"),
-                sweep.get("ranks"),
-            ):
-                kept[name] = sweep
-        config_rules.check_overlap(f"{file}: experiments.{experiment}", kept, place)
+        where = f"{file}: experiments.{experiment}"
+        kept, left_out = _resolve_sweeps(where, experiment, sweeps, plan["sampling"], place)
+        skipped += [
+            {"experiment": experiment, "sweep": name, "reason": reason}
+            for name, reasons in left_out.items()
+            for reason in reasons
+        ]
         if kept:
             experiments[experiment] = kept
     plan["experiments"] = experiments
@@ -157,46 +150,34 @@ def _resolve_limits(place: Settings) -> None:
         place["cores"] = len(os.sched_getaffinity(0))
 
 
-def _resolve_sweep(where: str, sweep: Settings, sampling: Settings, place: Settings) -> list[str]:
-    """Fill in numbers for words; return why a number of nodes was left out, if one was."""
+def _resolve_sweeps(
+    where: str, experiment: str, sweeps: dict[str, Settings], sampling: Settings, place: Settings
+) -> tuple[dict[str, Settings], dict[str, list[str]]]:
+    """Return the sweeps that the system runs, resolved and checked, and by sweep why what of it is left out."""
+    kept, left_out, worded = {}, {}, set()
+    for name, sweep in sweeps.items():
+        sweep_where = f"{where}.{name}"
+        _resolve_sizes(sweep_where, sweep)
+        sweep["sampling"] = {**sampling, **sweep.get("sampling", {})}
+        if isinstance(sweep.get("ranks"), str) or "node" in sweep.get("ranks", []):
+            worded.add(name)
+        left_out[name] = extent.fit(sweep_where, experiment, sweep, place)
+        if not extent.is_empty(sweep):
+            config_rules.check_sweep(sweep_where, experiment, sweep, place)
+        if not experiment_runs(experiment, place):
+            left_out[name] = ["NCCL needs GPUs, and the backend of this system is host"]
+        elif not extent.is_empty(sweep):
+            kept[name] = sweep
+    for name, reason in extent.drop_repeated(kept, worded, place).items():
+        left_out[name].append(reason)
+    config_rules.check_overlap(where, kept, place)
+    return kept, left_out
 
+
+def _resolve_sizes(where: str, sweep: Settings) -> None:
     def sizes(key: str) -> None:
         sweep[key] = parse_sizes(sweep[key])
 
     for key in ("sizes_bytes", "chunks_bytes"):
         if isinstance(sweep.get(key), list):
             _where(f"{where}.{key}", sizes, key)
-    sweep["sampling"] = {**sampling, **sweep.get("sampling", {})}
-    left_out = []
-    if sweep.get("ranks_per_node") == "all":
-        sweep["ranks_per_node"] = place["ranks_per_node"]
-    if sweep.get("nodes"):
-        config_rules.check_nodes(where, sweep, place)
-        asked = [place["nodes"] if nodes == "all" else nodes for nodes in sweep["nodes"]]
-        sweep["nodes"] = sorted({nodes for nodes in asked if 1 < nodes <= place["nodes"]})
-        sweep["ranks"] = [nodes * sweep["ranks_per_node"] for nodes in sweep["nodes"]]
-        if place["nodes"] == 1:
-            left_out = ["more than one node: this system has one"]
-        elif max(asked) > place["nodes"]:
-            more = ", ".join(str(nodes) for nodes in asked if nodes > place["nodes"])
-            left_out = [f"{more} nodes: this system has {place['nodes']}"]
-    elif sweep.get("ranks") == "all":
-        sweep["ranks"] = list(range(2, place["nodes"] * place["ranks_per_node"] + 1))
-        if not sweep["ranks"]:
-            raise BadInput(
-                f"{where} needs 2 ranks, but the system has places for 1 (nodes x ranks_per_node)."
-            )
-    return left_out
-
-
-def _left_out(experiment: str, sweep: Settings, place: Settings) -> list[str]:
-    """Take out of a sweep what the system does not run, and return why."""
-    if not experiment_runs(experiment, place):
-        return ["NCCL needs GPUs, and the backend of this system is host"]
-    limit = place["max_size_bytes"]
-    large = [size for size in sweep.get("sizes_bytes", []) if limit is not None and size > limit]
-    if not large:
-        return []
-    sweep["sizes_bytes"] = [size for size in sweep["sizes_bytes"] if size <= limit]
-    sizes = ", ".join(format_size(size) for size in large)
-    return [f"{sizes}: larger than max_size_bytes of this system, {format_size(limit)}"]

@@ -73,7 +73,6 @@ def check_sweep(where: str, experiment: str, sweep: Settings, place: Settings) -
     if program == "p2p":
         _check_devices(where, sweep, place["devices_per_node"])
         return
-    _check_ranks(where, sweep, place["nodes"] * place["ranks_per_node"])
     _check_one_process(where, sweep, place["devices_per_node"])
     if program in ("collective", "nccl"):
         _check_collective(where, sweep)
@@ -95,16 +94,20 @@ def check_sweep(where: str, experiment: str, sweep: Settings, place: Settings) -
 def check_overlap(where: str, sweeps: dict[str, Settings], place: Settings) -> None:
     """Raise BadInput when two sweeps of an experiment make the same measurement."""
     for (one, axes), (other, others) in itertools.combinations(sweeps.items(), 2):
-        common = {
-            axis: _values(axis, axes, place) & _values(axis, others, place)
-            for axis in axes
-            if axis not in _NO_AXES
-        }
-        if all(common.values()):
+        common = overlap(axes, others, place)
+        if common:
             example = ", ".join(f"{axis} {min(values, key=str)}" for axis, values in common.items())
             raise BadInput(
                 f"{where}: the sweeps '{one}' and '{other}' both measure {example}; take it out of one."
             )
+
+
+def overlap(one: Settings, other: Settings, place: Settings) -> dict[str, set[Any]]:
+    """Return by axis the values that two sweeps share; nothing when they share no measurement."""
+    common = {
+        axis: _values(axis, one, place) & _values(axis, other, place) for axis in one if axis not in _NO_AXES
+    }
+    return common if all(common.values()) else {}
 
 
 def _check_word(where: str, word: str, known: Sequence[str]) -> None:
@@ -119,9 +122,6 @@ def _check_word(where: str, word: str, known: Sequence[str]) -> None:
 
 
 def _check_devices(where: str, sweep: Settings, devices: int) -> None:
-    needed = 3 if "via" in sweep else 2 if "pairs" in sweep or "patterns" in sweep else 1
-    if devices < needed:
-        raise BadInput(f"{where} needs {needed} devices, but the system has {devices} (devices_per_node).")
     there_are = f"the system has {devices} devices, 0 to {devices - 1}"
     _check_pairs(where, sweep, devices, "device", there_are)
     for key in ("devices", "via"):
@@ -148,13 +148,6 @@ def _check_pairs(where: str, sweep: Settings, count: int, noun: str, there_are: 
             raise BadInput(
                 f"{where}.pairs has {pair}, but there is no {noun} {max(source, destination)}: {there_are}."
             )
-
-
-def _check_ranks(where: str, sweep: Settings, slots: int) -> None:
-    there_are = f"the system has places for {slots} (nodes x ranks_per_node)"
-    for ranks in sweep["ranks"]:
-        if ranks > slots:
-            raise BadInput(f"{where}.ranks has {ranks}, but {there_are}.")
 
 
 def _check_one_process(where: str, sweep: Settings, devices: int) -> None:
