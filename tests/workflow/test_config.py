@@ -73,7 +73,7 @@ REFUSED = [
     (CAMPAIGN, "[device, pinned]", "[device], gpudirect: [true]",
      "gpudirect[0] is true, but must be one of on, off."),
     (CAMPAIGN, "ranks: [2, 3]", "ranks: some",
-     "ranks is 'some', but must be 'all' or 'fewer' or a list, each item a number of ranks, 2 or more, or node"),
+     "ranks is 'some', but must be 'all' or 'fewer' or a list, each item a number of ranks, 2 or more, or"),
     (CAMPAIGN, "ranks: [2, 3]", "ranks: [1]",
      "ranks[0] is '1', but must be a number of ranks, 2 or more, or node."),
     (CAMPAIGN, "ranks: [2, 3]", "ranks: [2, 3], participants: [3]",

@@ -110,8 +110,8 @@ def test_a_word_that_meets_a_number_leaves_its_sweep_out(shipped: Path):
     )
     resolved = config.load("two", "full", shipped)
     assert "matrix" not in resolved.sweeps("pt2pt_latency")
-    assert {
-        "experiment": "pt2pt_latency",
-        "sweep": "matrix",
-        "reason": "a node of this system has places for 2 ranks, with which 'sweep' already measures some of the same",
-    } in resolved.skipped
+    reasons = [entry["reason"] for entry in resolved.skipped if entry["sweep"] == "matrix"]
+    assert (
+        "a node of this system has places for 2 ranks, with which 'sweep' already measures some of the same"
+        in reasons
+    )

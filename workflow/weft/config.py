@@ -153,7 +153,7 @@ def _resolve_limits(place: Settings) -> None:
 def _resolve_sweeps(
     where: str, experiment: str, sweeps: dict[str, Settings], sampling: Settings, place: Settings
 ) -> tuple[dict[str, Settings], dict[str, list[str]]]:
-    """Return the sweeps that the system runs, resolved and checked, and by sweep why what of it is left out."""
+    """Return the sweeps that the system runs, resolved and checked; by sweep why what of it is left out."""
     kept, left_out, worded = {}, {}, set()
     for name, sweep in sweeps.items():
         sweep_where = f"{where}.{name}"
