@@ -38,8 +38,9 @@ struct Machine {
   }
 };
 
-SamplerOptions patient() {
+SamplerOptions patient(std::size_t min_samples = 20) {
   SamplerOptions options;
+  options.min_samples = min_samples;
   options.budget_s = 1e12;
   return options;
 }
@@ -66,16 +67,19 @@ void check_coverage(const char* what, double covered) {
 TEST(intervals_hold_the_median_as_often_as_they_say_for_lognormal_times) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal;
-  for (const double sigma : {0.02, 0.05, 0.1, 0.2})
-    check_coverage("lognormal", coverage(patient(), 1, [&] { return std::exp(sigma * normal(random)); }));
+  for (const std::size_t min_samples : {10, 20})
+    for (const double sigma : {0.02, 0.05, 0.1, 0.2})
+      check_coverage("lognormal",
+                     coverage(patient(min_samples), 1, [&] { return std::exp(sigma * normal(random)); }));
 }
 
 TEST(intervals_hold_the_median_as_often_as_they_say_for_exponential_delays) {
   std::mt19937_64 random(12);
   std::exponential_distribution<double> exponential;
-  for (const double scale : {0.05, 0.1, 0.25})
-    check_coverage("exponential delay", coverage(patient(), 1 + scale * std::log(2.0),
-                                                 [&] { return 1 + scale * exponential(random); }));
+  for (const std::size_t min_samples : {10, 20})
+    for (const double scale : {0.05, 0.1, 0.25})
+      check_coverage("exponential delay", coverage(patient(min_samples), 1 + scale * std::log(2.0),
+                                                   [&] { return 1 + scale * exponential(random); }));
 }
 
 TEST(intervals_hold_the_median_as_often_as_they_say_for_bimodal_times) {

@@ -215,8 +215,8 @@ def test_defaults_and_sizes_are_filled_in(checkout):
     assert sweep["sizes_bytes"] == [4, 65536]
     assert sweep["peer_access"] == ["on", "off"]
     assert sweep["sampling"] == {
-        "precision": 0.02, "confidence": 0.95, "min_samples": 6, "max_samples": 20, "time_budget_s": 0.01,
-        "keep_samples": False,
+        "precision": 0.02, "confidence": 0.95, "min_sample_s": None, "min_samples": 6, "max_samples": 20,
+        "time_budget_s": 0.01, "keep_samples": False,
     }  # fmt: skip
     assert resolved.sweeps("p2p_route") == {}
 

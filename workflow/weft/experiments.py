@@ -103,6 +103,7 @@ EXPERIMENTS = {
 _SAMPLING = {
     "precision": "--precision",
     "confidence": "--confidence",
+    "min_sample_s": "--min-sample-s",
     "min_samples": "--min-samples",
     "max_samples": "--max-samples",
     "time_budget_s": "--budget-s",
@@ -230,7 +231,8 @@ def _report_variables(config: ResolvedConfig, job: Job) -> dict[str, str]:
 
 def sampling_arguments(sampling: dict[str, Any]) -> list[str]:
     """Return the options that every program has for how a measurement is sampled."""
-    arguments = [text for key, option in _SAMPLING.items() for text in (option, str(sampling[key]))]
+    given = {option: sampling[key] for key, option in _SAMPLING.items() if sampling[key] is not None}
+    arguments = [text for option, value in given.items() for text in (option, str(value))]
     return arguments + (["--keep-samples"] if sampling["keep_samples"] else [])
 
 

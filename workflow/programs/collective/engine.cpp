@@ -43,7 +43,7 @@ class Exercise {
              root,    point.in_place, point.library,  point.datatype, point.reduction};
     const std::size_t element = element_bytes(point.datatype);
     const std::size_t whole_bytes = std::max(sent(), received()) * element;
-    KeptBuffers& buffers = Groups::current().buffers();
+    KeptBuffers& buffers = Groups::current().buffers(point.library);
     const Buffer& input = buffers.of(device_, 0, whole_bytes);
     output_ = &(point.in_place ? input : buffers.of(device_, 1, whole_bytes));
     const std::size_t block_bytes = elements.count * element;

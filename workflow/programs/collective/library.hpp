@@ -48,6 +48,10 @@ std::unique_ptr<Library> join_mpi(RankTeam& team);
 /// built without NCCL.
 std::unique_ptr<Library> join_nccl(RankTeam& team, const std::vector<Member>& members, int ranks);
 
+/// Memory that NCCL allocates, as nccl-tests uses it: only this may it register in a graph. Null where NCCL
+/// is not there, or too old to have any (before 2.19).
+const DeviceAllocator* nccl_allocator();
+
 /// environment.software.nccl; null without NCCL.
 Json nccl_version();
 
@@ -60,7 +64,8 @@ class Groups {
   static Groups& current();
 
   World& world() { return world_; }
-  KeptBuffers& buffers() { return buffers_; }
+  /// The memory that calls of the library work on.
+  KeptBuffers& buffers(LibraryName name) { return name == LibraryName::nccl ? nccl_buffers_ : buffers_; }
   struct Group {
     std::unique_ptr<Subteam> team;
     std::unique_ptr<Library> library;
@@ -70,7 +75,7 @@ class Groups {
 
  private:
   World& world_;
-  KeptBuffers buffers_;
+  KeptBuffers buffers_, nccl_buffers_{nccl_allocator()};
   struct Joined;
   std::unique_ptr<Joined> joined_;
 };

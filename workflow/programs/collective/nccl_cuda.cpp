@@ -203,11 +203,38 @@ class Nccl : public Library {
   Seats seats_;
 };
 
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 19, 0)
+void* take_memory(std::size_t size_bytes) {
+  // NCCL does not tell a full memory from any other failure.
+  std::size_t free_bytes = 0, total_bytes = 0;
+  WEFT_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
+  if (size_bytes > free_bytes) return nullptr;
+  void* data = nullptr;
+  WEFT_NCCL(ncclMemAlloc(&data, size_bytes));
+  return data;
+}
+
+void give_memory_back(void* data) noexcept {
+  const ncclResult_t result = ncclMemFree(data);
+  if (result != ncclSuccess)
+    report_call("NCCL", "ncclMemFree(data)", ncclGetErrorString(result), __FILE__, __LINE__);
+}
+#endif
+
 }  // namespace
 
 std::unique_ptr<Library> join_nccl(RankTeam& team, const std::vector<Member>& members, int ranks) {
   return std::make_unique<Nccl>(team, members, ranks);
 }
+
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 19, 0)
+const DeviceAllocator* nccl_allocator() {
+  static const DeviceAllocator allocator{take_memory, give_memory_back};
+  return &allocator;
+}
+#else
+const DeviceAllocator* nccl_allocator() { return nullptr; }
+#endif
 
 Json nccl_version() {
   int version = 0;

@@ -68,9 +68,18 @@ Buffer::Buffer(Memory memory, int device, std::size_t size_bytes)
   if (memory == Memory::pinned) mlock(data_, size_bytes);
 }
 
+Buffer::Buffer(int device, std::size_t size_bytes, const DeviceAllocator& allocator)
+    : size_bytes_(size_bytes), device_(device), give_back_(allocator.give_back) {
+  detail::check_device(device);
+  data_ = allocator.take(size_bytes);
+  if (!data_) throw Unsupported("a buffer of " + std::to_string(size_bytes) + " bytes: out of memory");
+}
+
 Buffer::~Buffer() {
   if (!data_) return;
-  if (memory_ == Memory::pageable) {
+  if (give_back_) {
+    give_back_(data_);
+  } else if (memory_ == Memory::pageable) {
     std::free(data_);
   } else if (munmap(data_, whole_pages(size_bytes_)) != 0) {
     report_call("libc", "munmap", std::strerror(errno), __FILE__, __LINE__);

@@ -65,6 +65,13 @@ class PeerAccess {
 enum class Memory { device, pinned, pageable };
 const char* to_string(Memory memory);
 
+/// A library's own memory of devices. `take` is called with the device current, and gives null when there is
+/// no room.
+struct DeviceAllocator {
+  void* (*take)(std::size_t size_bytes);
+  void (*give_back)(void* data) noexcept;
+};
+
 /// Memory on a device, or host memory on its NUMA node. Host backend: device and pinned memory are large
 /// pages where the kernel grants them, pinned memory is locked where the process may (ulimit -l); pageable
 /// memory is malloc'ed and new. A buffer must outlive the work that uses it: synchronise the stream, or
@@ -73,6 +80,8 @@ class Buffer {
  public:
   /// `size_bytes` > 0. Throws Unsupported when there is no room for it.
   Buffer(Memory memory, int device, std::size_t size_bytes);
+  /// Memory of the device from `allocator`.
+  Buffer(int device, std::size_t size_bytes, const DeviceAllocator& allocator);
   ~Buffer();
   Buffer(Buffer&&) noexcept;
   Buffer& operator=(Buffer&&) noexcept;
@@ -91,6 +100,7 @@ class Buffer {
   std::size_t size_bytes_ = 0;
   Memory memory_ = Memory::device;
   int device_ = 0;
+  void (*give_back_)(void* data) noexcept = nullptr;  ///< null: the backend's own
 };
 
 class Event;

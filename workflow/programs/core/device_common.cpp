@@ -23,13 +23,14 @@ const char* to_string(Memory memory) {
 
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_bytes_(std::exchange(other.size_bytes_, 0)),
-      memory_(other.memory_), device_(other.device_) {}
+      memory_(other.memory_), device_(other.device_), give_back_(other.give_back_) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_bytes_, other.size_bytes_);
   std::swap(memory_, other.memory_);
   std::swap(device_, other.device_);
+  std::swap(give_back_, other.give_back_);
   return *this;
 }
 

@@ -112,9 +112,11 @@ double time_lanes(const std::vector<Lane>& lanes, std::size_t operations, bool g
       feed_from_threads(lanes, marks, operations);
     return span_s(marks);
   }
+  // In equal parts: a small rest would be mostly what a gate costs.
+  const std::size_t batches = std::max<std::size_t>(1, (operations + batch - 1) / batch);
   double time_s = 0;
-  for (std::size_t first = 0; first < operations; first += batch) {
-    feed_gated(lanes, marks, first, std::min(operations, first + batch));
+  for (std::size_t part = 0; part < batches; ++part) {
+    feed_gated(lanes, marks, part * operations / batches, (part + 1) * operations / batches);
     time_s += span_s(marks);
   }
   return time_s;
