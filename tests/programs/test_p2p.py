@@ -327,8 +327,9 @@ def test_sizes_beyond_the_memory_are_unsupported_and_the_others_measured(benchma
 
 def test_a_sample_lasts_as_long_as_asked_for() -> None:
     def operations(sample_s: float) -> int:
-        words = f"--quiet --benchmarks latency {ONE_OF_EACH['latency']} --methods smallest_copy"
-        result = run_program("p2p", *f"{words} --min-samples 3 --budget-s 0.2 --min-sample-s {sample_s}".split())
+        words = f"--benchmarks latency --methods smallest_copy {ONE_OF_EACH['latency']} --min-samples 3"
+        words += f" --quiet --budget-s 0.2 --min-sample-s {sample_s}"
+        result = run_program("p2p", *words.split())
         return result.measured[0]["time_s"]["operations_per_sample"]
 
     assert operations(2e-3) > 8 * operations(20e-6)

@@ -30,6 +30,7 @@ def verdict(row) -> tuple[object, ...]:
     ("case", "devices", "links", "expected"),
     [
         (COPY, NVLINK, "NV4", ("nvlink", "nvlink", "proven")),
+        (COPY, ((1, 0, 6, 6), (0, 1, 6, 6)), "NV4", ("nvlink", "nvlink", "proven")),  # a gate is polled
         (COPY, STAGED, "NV4", ("nvlink", "pcie", "other")),
         (COPY, STAGED, "PHB", ("pcie", "pcie", "proven")),
         (COPY, ((0.5, 0, 0.6, 0), (0, 0.5, 0, 0.6)), "NV4", ("nvlink", "both", "other")),
@@ -54,6 +55,7 @@ def verdict(row) -> tuple[object, ...]:
         (COLLECTIVE | {"benchmark": "collective.gather"}, ((0, 0.5, 0, 0), (0.5, 0, 0, 0)), "NV4",
          ("nvlink", "nvlink", "proven")),
         (COLLECTIVE, ((0, 0, 1.1, 1.1), (0, 0, 1.1, 1.1)), "NV4", ("nvlink", "pcie", "other")),
+        (COLLECTIVE, ((0.5, 0.5, 0.5, 0.5),) * 2, "NV4", ("nvlink", "both", "other")),
         (COLLECTIVE | {"library": "mpi"}, NVLINK, "NV4", (None, "nvlink", "not_told")),
     ],
 )  # fmt: skip

@@ -24,7 +24,8 @@ CARRIED, NONE = 0.87, 0.13  # shares of the payload: all of it, none of it
 # With multicast, a rank sends its part of an all-reduce once and not twice.
 CARRIED_COLLECTIVE = 0.45
 IDLE = 0.1  # of PCIe beside NVLink: read requests, commands
-# Below, commands to the device weigh as much as the payload, so that PCIe seems to carry it, too.
+# Below, commands to the device weigh as much as the payload, and PCIe seems to carry it, too. Streams that
+# poll a gate weigh more still: where NVLink carried it all, PCIe is not asked.
 LEAST_FOR_PCIE_BYTES = 64 << 10
 # Smaller messages may be sent eagerly, through the host, by any library: `device, GPUDirect on` promises
 # them no way. Where the library reports what it chose, that counts instead.
@@ -111,7 +112,7 @@ def _seen(basis: pd.DataFrame, least: np.ndarray) -> np.ndarray:
     return np.select(
         [
             np.isnan(nvlink) & np.isnan(pcie),
-            by_nvlink & large & (pcie >= 0.5),
+            by_nvlink & (nvlink < CARRIED) & large & (pcie >= 0.5),
             by_nvlink,
             not_by_nvlink & (pcie >= least),
             not_by_nvlink & (pcie <= IDLE),
