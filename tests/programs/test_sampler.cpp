@@ -146,15 +146,26 @@ TEST(the_sample_limit_ends_what_does_not_converge) {
   CHECK(!summary.converged);
 }
 
-TEST(the_budget_ends_a_slow_operation_after_three_samples) {
+TEST(the_budget_ends_a_slow_operation_when_it_has_an_interval) {
   Machine machine{[] { return 1.0; }};
   SamplerOptions options;
   options.budget_s = 0.05;
   const TimeSummary summary = machine.sampled(options);
   CHECK(summary.stopped_by == StoppedBy::time_budget);
-  CHECK_EQ(summary.samples, 3u);
-  CHECK_EQ(machine.batches, 4u);  // one to calibrate
+  CHECK_EQ(summary.samples, 6u);
+  CHECK_EQ(machine.batches, 7u);  // one to calibrate
   CHECK_EQ(summary.warmup_samples, 0u);
+  CHECK(summary.converged);
+  CHECK_EQ(summary.confidence, 0.95);
+}
+
+TEST(the_budget_ends_a_slow_operation_after_fewer_samples_where_fewer_were_asked_for) {
+  Machine machine{[] { return 1.0; }};
+  SamplerOptions options;
+  options.min_samples = 3;
+  options.budget_s = 0.05;
+  const TimeSummary summary = machine.sampled(options);
+  CHECK_EQ(summary.samples, 3u);
   CHECK(!summary.converged);  // all alike, but three say little
   CHECK_EQ(summary.confidence, 0.75);
 }
@@ -184,7 +195,7 @@ TEST(one_sample_is_taken_where_no_more_are_allowed_and_has_no_interval) {
 TEST(short_operations_are_batched_until_a_sample_is_long_enough) {
   Machine machine{[] { return 1e-7; }};
   const TimeSummary summary = machine.sampled(patient());
-  CHECK_EQ(summary.operations_per_sample, 256u);
+  CHECK_EQ(summary.operations_per_sample, 200u);
   CHECK_EQ(summary.operations_total, machine.operations);
   Machine limited{[] { return 1e-7; }};
   CHECK_EQ(limited.sampled(patient(), 50).operations_per_sample, 50u);
@@ -197,7 +208,7 @@ TEST(a_cold_first_operation_does_not_end_the_calibration) {
     first = false;
     return operation_s;
   }};
-  CHECK_EQ(machine.sampled(patient()).operations_per_sample, 32u);
+  CHECK_EQ(machine.sampled(patient()).operations_per_sample, 20u);
 }
 
 TEST(warm_up_lasts_until_the_operation_is_steady) {

@@ -23,9 +23,19 @@ constexpr std::size_t least_samples = 3;
 // the coverage to within a percent (tests/programs/test_sampler.cpp).
 constexpr std::size_t schedule_ratio = 2;
 constexpr int looks_to_agree = 2;
+constexpr double rounding = 1e-6;  // of a number of operations
 
 /// With which confidence the range of all samples holds the median: unless all lie on one side of it.
 double attained_confidence(std::size_t samples) { return 1 - std::exp2(1 - static_cast<double>(samples)); }
+
+/// So many samples are taken however long they last, unless fewer were asked for: the fewest whose range
+/// holds the median with the confidence asked for.
+std::size_t fewest_samples(const SamplerOptions& options) {
+  std::size_t samples = least_samples;
+  while (attained_confidence(samples) < options.confidence)
+    ++samples;
+  return std::min(samples, std::max(options.min_samples, least_samples));
+}
 
 double steady_clock_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -49,14 +59,17 @@ class Sampling {
     return team_.leaders(clock_s_() - start_s_) >= share_of_budget * options_.budget_s;
   }
 
-  /// Doubles the operations of a sample until it lasts long enough. A sample that does is taken twice: the
-  /// first of its kind may have paid for a cold start.
+  /// Doubles the operations of a sample until it lasts long enough, and takes back what is more than that. A
+  /// sample that lasts is taken twice: the first of its kind may have paid for a cold start.
   std::size_t calibrate(std::size_t max_operations) {
     const Activity activity("calibration");
     std::size_t operations = 1;
     while (operations < max_operations) {
-      if (take(operations) >= options_.min_sample_s) {
-        if (spent(warmup_share_of_budget) || take(operations) >= options_.min_sample_s) break;
+      double lasted_s = take(operations);
+      if (lasted_s >= options_.min_sample_s && !spent(warmup_share_of_budget)) lasted_s = take(operations);
+      if (lasted_s >= options_.min_sample_s) {
+        const double enough = options_.min_sample_s / lasted_s * static_cast<double>(operations);
+        return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(enough - rounding)));
       }
       if (spent()) break;
       operations = std::min(2 * operations, max_operations);
@@ -116,7 +129,7 @@ bool precise(const SamplerOptions& options, const std::vector<double>& samples_s
 StoppedBy Sampling::measure(TimeSummary& summary) {
   const Activity activity("sampling");
   const std::size_t limit = std::max<std::size_t>(options_.max_samples, 1);
-  const std::size_t least = std::min(least_samples, limit);
+  const std::size_t least = std::min(fewest_samples(options_), limit);
   const double operations = static_cast<double>(summary.operations_per_sample);
   std::vector<double>& samples_s = summary.samples_s;
   samples_s.reserve(std::min<std::size_t>(limit, 1 << 16));

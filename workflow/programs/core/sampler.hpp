@@ -16,7 +16,7 @@ namespace weft {
 struct SamplerOptions {
   double precision = 0.02;  ///< half width of the interval, relative to the median
   double confidence = 0.95;
-  std::size_t min_samples = 20;  ///< unless the budget is spent before: then three, or max_samples
+  std::size_t min_samples = 20;  ///< unless the budget is spent before: then what the confidence needs
   std::size_t max_samples = 10000;
   double budget_s = 0.5;  ///< of one measurement, warm-up included
   double min_sample_s =
@@ -62,12 +62,12 @@ using Batch = std::function<double(std::size_t operations)>;
 /// Times an operation until the interval of the median is precise enough, the budget is spent or the sample
 /// limit reached.
 ///
-/// First it calibrates the operations of a sample, doubling them until one lasts `min_sample_s`; then it
+/// First it calibrates the operations of a sample, so many that they last `min_sample_s`; then it
 /// warms up until steady; then it samples. The interval is looked at when there are min_samples, twice and
 /// four times as many and so on, and precision ends sampling when two looks in a row find it, since looking
-/// after every sample would stop on lucky streaks. The budget ends it at any sample from the third on, so
-/// that even a slow operation has an interval, if of less confidence than asked for: the summary states the
-/// confidence attained.
+/// after every sample would stop on lucky streaks. The budget ends it as soon as there are as many
+/// samples as an interval of that confidence needs (6 for 95 %), or as many as were asked for if these are
+/// fewer: the summary states the confidence attained.
 ///
 /// Then, where the links of the watched devices are counted, it runs some milliseconds of operations more, in
 /// samples of the same size, to prove what path they take (core/link_traffic.hpp).
