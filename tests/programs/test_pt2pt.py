@@ -197,8 +197,8 @@ def test_messages_beyond_the_count_of_mpi_are_unsupported() -> None:
         *(*QUICK, "--benchmarks", "latency", "--sizes", "8,3GiB", "--placements", "device"),
         ranks=2,
     )
+    assert result.status == 0, result
     small, large = result.measurements
-    assert result.status == 0
     assert (small["outcome"], large["outcome"]) == ("measured", "unsupported")
     assert "exceeds MPI's count" in large["reason"]
 

@@ -116,16 +116,20 @@ Json link_record(const Gpu& a, const Gpu& b, int numa_nodes) {
   return record;
 }
 
+/// What can leave a GPU at once: by its links to the others, or where there are none through the host.
+std::optional<double> egress_limit(const Gpu& gpu, int links, bool alone) {
+  if (links == 0) return alone ? std::nullopt : gpu.host_link_bytes_per_s;
+  if (!gpu.nvlinks.rate_bytes_per_s) return std::nullopt;
+  return links * *gpu.nvlinks.rate_bytes_per_s;
+}
+
 Json device_record(const Gpu& gpu, const std::vector<Gpu>& all) {
   std::vector<NvLinks> nvlinks;
   for (const Gpu& other : all)
     nvlinks.push_back(other.nvlinks);
   const DeviceProperties& properties = gpu.properties;
   const int links = nvlinks_to_all(gpu.nvlinks, nvlinks);
-  std::optional<double> egress = all.size() > 1 ? gpu.host_link_bytes_per_s : std::nullopt;
-  if (links > 0)
-    egress = gpu.nvlinks.rate_bytes_per_s ? std::optional<double>(links * *gpu.nvlinks.rate_bytes_per_s)
-                                          : std::nullopt;
+  const std::optional<double> egress = egress_limit(gpu, links, all.size() == 1);
   const Json copy = gpu.memory_bytes_per_s ? Json(*gpu.memory_bytes_per_s / 2) : Json();
   return Json::object({{"record", "device"},
                        {"device", properties.device},
