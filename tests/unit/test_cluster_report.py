@@ -171,6 +171,12 @@ def test_axes_that_tell_rows_apart() -> None:
     assert telling(frame, ("container", "mpi_library", "ranks")) == ["container", "ranks"]
 
 
+def test_what_has_no_mpi_library_is_not_another_mpi_library() -> None:
+    frame = pd.DataFrame({"mpi_library": ["Open MPI 5.0.7", None], "container": ["a.sif", None]})
+    assert telling(frame, ("mpi_library",)) == []
+    assert telling(frame, ("container",)) == ["container"]
+
+
 def test_names_of_hosts() -> None:
     assert sorted(["node10", "node2", "gpu-1-3", "gpu-1-20"], key=natural) == [
         "gpu-1-3",

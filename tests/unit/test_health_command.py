@@ -10,7 +10,7 @@ import pytest
 from support import cluster, synthetic
 from weft.cli import main
 from weft.health import examine_table
-from weft.health.words import text
+from weft.health.words import text, verdict
 from weft.table import build_table
 
 MIB = 2**20
@@ -41,6 +41,11 @@ def test_bad_input_and_nothing_to_compare_are_neither_healthy_nor_sick(
         assert main(["health", "--table", str(path)]) == 2
         problem = capsys.readouterr().err
         assert words in problem and problem.count("\n") == 1
+
+
+def test_without_peers_nothing_is_called_healthy(tmp_path: Path) -> None:
+    words = verdict(examine_table(written(tmp_path, nodes=2)))
+    assert words.startswith("Nothing could be compared") and "chance" not in words
 
 
 def test_wrong_bytes_are_sickness_without_statistics(tmp_path: Path) -> None:

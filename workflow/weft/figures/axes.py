@@ -142,8 +142,14 @@ def say(axis: str, value: object) -> str:
 
 
 def varying(frame: pd.DataFrame, axes: Iterable[str]) -> list[str]:
-    """Those axes that take more than one value in the frame."""
-    return [axis for axis in axes if axis in frame and frame[axis].nunique(dropna=False) > 1]
+    """Those axes that take more than one value in the frame. No container is the bare machine, a value of its
+    own; no MPI library is none: what has no ranks, or says not which.
+    """
+
+    def values(axis: str) -> int:
+        return frame[axis].nunique(dropna=axis == "mpi_library")
+
+    return [axis for axis in axes if axis in frame and values(axis) > 1]
 
 
 def telling(frame: pd.DataFrame, axes: Iterable[str]) -> list[str]:

@@ -26,6 +26,8 @@ def verdict(health: Health) -> str:
     """One sentence: what is sick, or that nothing is, with what certainty."""
     among = q.plural(health.tests, "test")
     chance = f"the chance of any false alarm among {among} is below {100 * FALSE_ALARMS:g}{q.NO_BREAK}%"
+    if not health.sick and not health.tests:
+        return "Nothing could be compared with its peers, so that nothing is known to be sick or healthy."
     if not health.sick:
         return f"Nothing is sick: no unit deviates from its peers; {chance}."
     names = list(dict.fromkeys(named(finding) for finding in health.findings))
