@@ -46,10 +46,11 @@ def processes_of(box: Box) -> list[str]:
                 f"WEFT_BOX_HOST={box.state}:".encode() in (process / "environ").read_bytes()
                 or str(box.state) in (process / "mountinfo").read_text()
             )
+            name = (process / "comm").read_text().strip()
         except OSError:
             continue  # it has ended
         if belongs:
-            found.append(f"{process.name}: {(process / 'comm').read_text().strip()}")
+            found.append(f"{process.name}: {name}")
     return found
 
 

@@ -54,7 +54,7 @@ def _environment(options: argparse.Namespace, outputs: list[Output]) -> dict[str
         "weft": {"version": IMPORTER, "commit": None, "dirty": None, "compiler": None, "build_type": None},
         "system": options.system, "campaign": options.campaign, "experiment": options.experiment,
         "repeat": options.repeat, "started_at": _started() if "launch" in options else None,
-        "command_line": sys.argv, "device_backend": "cuda",
+        "command_line": ["weft", *sys.argv[1:]], "device_backend": "cuda",
         "host": {
             "hostname": devices[0].host if devices else socket.gethostname(), "operating_system": None,
             "kernel": platform.release() if "launch" in options else None, "cpu_model": None,
