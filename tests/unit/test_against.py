@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from support import synthetic
 from weft.cli import main
 from weft.figures import Dataset, Figure, draw, style
 from weft.figures.against import LARGE_BYTES, compared
-from weft.figures.ratios import DIFFERENT, SAME, UNDECIDED
+from weft.figures.ratios import DIFFERENT, SAME, UNDECIDED, ways
 from weft.report import build_report
 from weft.table import build_table
 
@@ -112,3 +113,19 @@ def test_a_table_that_is_none_is_one_sentence(run, tmp_path: Path, capsys) -> No
     assert main(["report", *map(str, words)]) == 2
     assert capsys.readouterr().err.startswith(f"weft: {tmp_path / 'absent.parquet'} cannot be read")
     assert not (tmp_path / "r.html").exists()
+
+
+def test_a_way_names_the_size_and_not_the_number_of_elements() -> None:
+    frame = pd.DataFrame(
+        {
+            "benchmark": "collective.all_gather",
+            "size_bytes": [1024, 1024, 4096],
+            "count": [128.0, 128.0, 512.0],
+            "graph": [0.0, 1.0, 0.0],
+        }
+    )
+    assert [words.rpartition(", ")[0] for words in ways(frame)] == [
+        "collective all-gather, CUDA graph off",
+        "collective all-gather, CUDA graph on",
+        "collective all-gather, CUDA graph off",
+    ]

@@ -97,7 +97,9 @@ def ways(frame: pd.DataFrame) -> pd.Series:
     texts = pd.Series("", frame.index, dtype=object)
     for benchmark, of in frame.groupby("benchmark", sort=False):
         axes = [axis for axis in (*AXES, *HOSTS) if axis in of and axis not in ("benchmark", "size_bytes")]
-        kept = [axis for axis in telling(of, axes) if axis != "mpi_library"]
+        # After the size, of which the number of elements says nothing more.
+        told = telling(of, ("size_bytes", *axes))
+        kept = [axis for axis in told if axis not in ("size_bytes", "mpi_library")]
         words = label(of, [*kept, "size_bytes"]).astype(str)
         texts[of.index] = name_of(str(benchmark)) + ", " + words
     return texts
