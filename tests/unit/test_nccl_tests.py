@@ -249,8 +249,10 @@ def witness(tmp_path: Path, *more: str) -> tuple[int, list[dict]]:
 def test_a_binary_on_the_path_is_run_and_recorded(tmp_path, monkeypatch):
     binary(tmp_path, "all_reduce_perf")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(sys, "argv", ["/somebodys/folder/weft", "nccl-tests", "--ranks", "4"])
     status, (environment, *records, end) = witness(tmp_path)
     assert status == 0
+    assert environment["command_line"] == ["weft", "nccl-tests", "--ranks", "4"]
     assert environment["program"] == "nccl_tests" and environment["software"]["nccl"] == "2.28.9"
     assert end["outcomes"] == {"measured": 28, "unsupported": 0, "wrong": 0, "failed": 0}
     assert {record["size_bytes"] for record in records} == {8 * 4**n for n in range(14)}
