@@ -164,10 +164,9 @@ def _resolve_sweeps(
         left_out[name] = extent.fit(sweep_where, experiment, sweep, place)
         if not extent.is_empty(sweep):
             config_rules.check_sweep(sweep_where, experiment, sweep, place)
-        if not experiment_runs(experiment, place):
-            left_out[name] = ["NCCL needs GPUs, and the backend of this system is host"]
-        elif not extent.is_empty(sweep):
             kept[name] = sweep
+    if not experiment_runs(experiment, place):
+        return {}, {name: ["NCCL needs GPUs, and the backend of this system is host"] for name in sweeps}
     for name, reason in extent.drop_repeated(kept, worded, place).items():
         left_out[name].append(reason)
     config_rules.check_overlap(where, kept, place)

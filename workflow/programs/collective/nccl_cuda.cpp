@@ -204,7 +204,8 @@ class Nccl : public Library {
 };
 
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 19, 0)
-void* take_memory(std::size_t size_bytes) {
+void* take_memory(int device, std::size_t size_bytes) {
+  const DeviceGuard guard(device);
   // NCCL does not tell a full memory from any other failure.
   std::size_t free_bytes = 0, total_bytes = 0;
   WEFT_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));

@@ -73,14 +73,6 @@ Buffer::Buffer(Memory memory, int device, std::size_t size_bytes)
               : allocate_near(device, [=] { return allocate(memory, device, size_bytes); });
 }
 
-Buffer::Buffer(int device, std::size_t size_bytes, const DeviceAllocator& allocator)
-    : size_bytes_(size_bytes), device_(device), give_back_(allocator.give_back) {
-  detail::check_device(device);
-  const DeviceGuard guard(device);
-  data_ = allocator.take(size_bytes);
-  if (!data_) out_of_memory(memory_, device, size_bytes);
-}
-
 Buffer::~Buffer() {
   if (!data_) return;
   if (give_back_) {

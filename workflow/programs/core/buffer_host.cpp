@@ -68,13 +68,6 @@ Buffer::Buffer(Memory memory, int device, std::size_t size_bytes)
   if (memory == Memory::pinned) mlock(data_, size_bytes);
 }
 
-Buffer::Buffer(int device, std::size_t size_bytes, const DeviceAllocator& allocator)
-    : size_bytes_(size_bytes), device_(device), give_back_(allocator.give_back) {
-  detail::check_device(device);
-  data_ = allocator.take(size_bytes);
-  if (!data_) throw Unsupported("a buffer of " + std::to_string(size_bytes) + " bytes: out of memory");
-}
-
 Buffer::~Buffer() {
   if (!data_) return;
   if (give_back_) {

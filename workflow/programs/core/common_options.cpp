@@ -54,9 +54,9 @@ SamplerOptions sampler_options(const Options& options) {
   SamplerOptions sampling;
   // What a sample costs beside its operations is part of it: 9 us from a gate through events and copy engines
   // (docs/method.md), some tens of nanoseconds of the host's clock.
-  sampling.min_sample_s = options.text("min-sample-s") != "auto" ? options.number("min-sample-s", least, 60)
-                          : backend() == Backend::cuda           ? 1e-3
-                                                                 : 20e-6;
+  const double shortest_s = backend() == Backend::cuda ? 1e-3 : 20e-6;
+  const bool given = options.text("min-sample-s") != "auto";
+  sampling.min_sample_s = given ? options.number("min-sample-s", least, 60) : shortest_s;
   sampling.precision = options.number("precision", least, 1);
   sampling.confidence = options.number("confidence", least, 1 - least);
   sampling.min_samples = options.integer("min-samples", 1, 10'000'000);

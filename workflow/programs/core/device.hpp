@@ -65,10 +65,9 @@ class PeerAccess {
 enum class Memory { device, pinned, pageable };
 const char* to_string(Memory memory);
 
-/// A library's own memory of devices. `take` is called with the device current, and gives null when there is
-/// no room.
+/// A library's own memory of devices. `take` gives null when there is no room.
 struct DeviceAllocator {
-  void* (*take)(std::size_t size_bytes);
+  void* (*take)(int device, std::size_t size_bytes);
   void (*give_back)(void* data) noexcept;
 };
 

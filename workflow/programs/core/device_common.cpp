@@ -4,6 +4,7 @@
 
 #include "core/device.hpp"
 #include "core/device_detail.hpp"
+#include "core/error.hpp"
 
 namespace weft {
 
@@ -19,6 +20,15 @@ const char* to_string(Memory memory) {
     return "pageable";
   }
   throw std::logic_error("no such kind of memory");
+}
+
+Buffer::Buffer(int device, std::size_t size_bytes, const DeviceAllocator& allocator)
+    : size_bytes_(size_bytes), device_(device), give_back_(allocator.give_back) {
+  detail::check_device(device);
+  data_ = allocator.take(device, size_bytes);
+  if (!data_)
+    throw Unsupported("no room for " + std::to_string(size_bytes) + " bytes of device memory for device " +
+                      std::to_string(device));
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
