@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # campaign need it back.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# OpenMPI: permitted as root, a container's only user; without the files that a killed mpirun leaves to the next of
-# its pid (config/mpi/openmpi.yaml) and the OFI component, whose start takes a second; its own libraries before
-# those of a module, which have the same names.
+# OpenMPI: permitted as root, a container's only user; without the files that a killed mpirun leaves to the
+# next of its pid (config/mpi/openmpi.yaml) and the OFI component, whose start takes a second; its own
+# libraries before those of a module, which have the same names.
 MPI_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

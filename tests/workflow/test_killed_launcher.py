@@ -41,5 +41,6 @@ def test_the_next_launcher_of_the_pid_starts(root, tmp_path, mpi, tool_support, 
         capture_output=True,
         text=True,
         timeout=60,
+        check=False,
     )
     assert done.returncode == status, done.stderr
