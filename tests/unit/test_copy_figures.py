@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from support import synthetic
-from unit.test_figures import MIB, copy, figures, table
+from support.drawn import MIB, copy, figures, table
 from weft.report.key_numbers import key_numbers
 from weft.report.tables import subject_table
 
