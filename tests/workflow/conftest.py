@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.tiny import ALL
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 PROGRAMS = ("topology", "p2p", "pt2pt", "collective")
@@ -122,3 +124,13 @@ def new_checkout() -> type[Checkout]:
 def checkout(tmp_path: Path) -> Checkout:
     """A fresh checkout with the campaign and system `tiny`."""
     return Checkout(tmp_path.resolve())
+
+
+@pytest.fixture(scope="module")
+def finished(new_checkout, tmp_path_factory):
+    """A checkout whose campaign is finished, and what was said; tests that use it leave it finished."""
+    checkout = new_checkout(tmp_path_factory.mktemp("finished").resolve())
+    done = checkout.campaign()
+    assert done.returncode == 0, done.stdout
+    assert checkout.starts() == ALL
+    return checkout, done.stdout
