@@ -3,7 +3,7 @@
 //
 // A host "device" is an arena of host memory with a worker per stream, pinned to the device's own cores; its
 // copies are memcpy by that worker, its kernels a loop over the index space. Everything that both backends
-// promise is tested by tests/programs/device_contract.cpp.
+// promise is tested by tests/programs/device_*.cpp.
 #pragma once
 
 #include <cstddef>
