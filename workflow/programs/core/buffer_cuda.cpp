@@ -33,19 +33,14 @@ void* allocate_near(int device, Allocate allocate) {
   return data;
 }
 
-[[noreturn]] void out_of_memory(Memory memory, int device, std::size_t size_bytes) {
-  throw Unsupported("no room for " + std::to_string(size_bytes) + " bytes of " + to_string(memory) +
-                    " memory for device " + std::to_string(device));
-}
-
 void* allocate(Memory memory, int device, std::size_t size_bytes) {
   // Linux promises more than it has, and ends who takes it at its word.
   if (memory != Memory::device && size_bytes > available_host_memory_bytes())
-    out_of_memory(memory, device, size_bytes);
+    detail::out_of_memory(memory, device, size_bytes);
   void* data = nullptr;
   if (memory == Memory::pageable) {
     data = std::malloc(size_bytes);
-    if (!data) out_of_memory(memory, device, size_bytes);
+    if (!data) detail::out_of_memory(memory, device, size_bytes);
     std::memset(data, 0, size_bytes);
     return data;
   }
@@ -56,7 +51,7 @@ void* allocate(Memory memory, int device, std::size_t size_bytes) {
           : cudaHostAlloc(&data, size_bytes, cudaHostAllocPortable | cudaHostAllocMapped);
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    out_of_memory(memory, device, size_bytes);
+    detail::out_of_memory(memory, device, size_bytes);
   }
   check_cuda(status, memory == Memory::device ? "cudaMalloc" : "cudaHostAlloc", __FILE__, __LINE__);
   return data;

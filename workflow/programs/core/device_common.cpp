@@ -26,9 +26,7 @@ Buffer::Buffer(int device, std::size_t size_bytes, const DeviceAllocator& alloca
     : size_bytes_(size_bytes), device_(device), give_back_(allocator.give_back) {
   detail::check_device(device);
   data_ = allocator.take(device, size_bytes);
-  if (!data_)
-    throw Unsupported("no room for " + std::to_string(size_bytes) + " bytes of device memory for device " +
-                      std::to_string(device));
+  if (!data_) detail::out_of_memory(memory_, device, size_bytes);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
@@ -60,6 +58,11 @@ void check_place(const char* role, const Place& place, std::size_t size_bytes) {
   throw std::out_of_range(std::string(role) + " of " + std::to_string(size_bytes) + " bytes at offset " +
                           std::to_string(place.offset_bytes) + " is beyond its buffer of " +
                           std::to_string(available) + " bytes");
+}
+
+void out_of_memory(Memory memory, int device, std::size_t size_bytes) {
+  throw Unsupported("no room for " + std::to_string(size_bytes) + " bytes of " + to_string(memory) +
+                    " memory for device " + std::to_string(device));
 }
 
 bool between_devices(const Place& destination, const Place& source) {

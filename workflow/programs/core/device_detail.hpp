@@ -13,6 +13,8 @@ void check_device(int device);
 void check_place(const char* role, const Place& place, std::size_t size_bytes);
 /// Whether both ends are device memory, of different devices.
 bool between_devices(const Place& destination, const Place& source);
+/// Throws Unsupported.
+[[noreturn]] void out_of_memory(Memory memory, int device, std::size_t size_bytes);
 std::string gate_timeout_words(double timeout_s);
 
 }  // namespace weft::detail
