@@ -8,26 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from support.mpi import MPI_ENVIRONMENT
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # A job in the background begins with Ctrl-C ignored, and what it starts inherits that: tests that interrupt a
 # campaign need it back.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# OpenMPI: permitted as root, a container's only user; without the files that a killed mpirun leaves to the
-# next of its pid (config/mpi/openmpi.yaml) and the OFI component, whose start takes a second; its own
-# libraries before those of a module, which have the same names.
-MPI_ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_prte_pmix_tool_support": "0",
-    "OMPI_MCA_pml": "ob1",
-    "OMPI_MCA_btl": "^ofi,uct",
-    "OMPI_MCA_mtl": "^ofi",
-    "LD_LIBRARY_PATH": ":".join(
-        [f"{ROOT}/.venv/lib", f"{ROOT}/.venv/lib/openmpi", os.environ.get("LD_LIBRARY_PATH", "")]
-    ).rstrip(":"),
-}
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 

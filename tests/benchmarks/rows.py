@@ -12,21 +12,14 @@ from pathlib import Path
 
 from benchmarks import reproducibility
 from benchmarks.process import Usage, output_of, usage_of
+from support.mpi import MPI_ENVIRONMENT
 from support.synthetic import write_synthetic
 from weft.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("WEFT_BUILD", ROOT / "build/host")).resolve()
 _PACKAGE = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
-# As config/mpi/openmpi.yaml has it; the libraries of .venv come before a module's, which have the same names.
-_MPI = os.environ | {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_pml": "ob1",
-    "OMPI_MCA_btl": "^ofi,uct",
-    "OMPI_MCA_mtl": "^ofi",
-    "LD_LIBRARY_PATH": f"{ROOT}/.venv/lib:{ROOT}/.venv/lib/openmpi:{os.environ.get('LD_LIBRARY_PATH', '')}",
-}
+_MPI = os.environ | MPI_ENVIRONMENT
 GIB = 2**30
 
 

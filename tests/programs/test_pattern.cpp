@@ -1,37 +1,15 @@
 // Patterns: byte-exact filling at any place, and counting of exactly the bytes that differ.
-#include <cstring>
-
 #include "check.hpp"
 #include "core/error.hpp"
 #include "core/pattern.hpp"
+#include "device_bytes.hpp"
 
 using namespace weft;
 
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
 constexpr std::size_t capacity = 100000;
 constexpr Memory kinds[] = {Memory::device, Memory::pinned, Memory::pageable};
-
-void transfer(const Buffer& destination, const Buffer& source) {
-  Stream stream(0);
-  copy(stream, {&destination}, {&source}, source.size_bytes());
-  stream.synchronize();
-}
-
-Bytes read_back(const Buffer& buffer) {
-  const Buffer seen(Memory::pinned, 0, buffer.size_bytes());
-  transfer(seen, buffer);
-  const auto* begin = seen.as<unsigned char>();
-  return Bytes(begin, begin + seen.size_bytes());
-}
-
-void write(const Buffer& buffer, const Bytes& bytes) {
-  const Buffer staged(Memory::pinned, 0, bytes.size());
-  std::memcpy(staged.data(), bytes.data(), bytes.size());
-  transfer(buffer, staged);
-}
 
 /// Switches injected corruption off again, whatever a check throws.
 struct Corruption {

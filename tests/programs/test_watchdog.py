@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MPI_ENVIRONMENT
 from programs.records import binaries, command
+from support.mpi import MPI_ENVIRONMENT
 
 HUNG = 3
 LIMIT = ("--watchdog-s", 2)

@@ -4,10 +4,6 @@ import json
 
 from weft.table import build_table, read_table
 
-COPY = {
-    "benchmark": "p2p.copy", "size_bytes": 1 << 20, "source": 0, "destination": 1, "engine": "copy_engine",
-    "operation": "write", "peer_access": True, "direction": "unidirectional",
-}  # fmt: skip
 MESSAGE = {
     "benchmark": "pt2pt.bandwidth", "size_bytes": 1000, "source": 0, "destination": 1, "ranks": 2, "nodes": 1,
     "pairs": 1,

@@ -1,12 +1,8 @@
 """Measurements whose links were counted: by NVLink, staged through the host."""
 
+from support.cases import MIB
 from support.synthetic import measurement
 
-MIB = 1 << 20
-COPY = {
-    "benchmark": "p2p.copy", "source": 0, "destination": 1, "engine": "copy_engine", "operation": "write",
-    "peer_access": True, "direction": "unidirectional", "size_bytes": MIB,
-}  # fmt: skip
 MESSAGE = {
     "benchmark": "pt2pt.bandwidth", "source": 0, "destination": 1, "source_rank": 0, "destination_rank": 1,
     "source_host": "n1", "destination_host": "n1", "placement": "device", "gpudirect": True,

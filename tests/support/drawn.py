@@ -6,29 +6,17 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from support import synthetic
+from support.cases import COPY
 from weft.figures import Dataset, Figure, draw, style
 from weft.table import build_table
 
 style.apply()
-MIB = 2**20
 
 
 def copy(source: int, destination: int, size: int, rate: float, **changes: object) -> dict[str, object]:
     """A measured copy at so many bytes a second, interval ±1 %."""
-    record = synthetic.measurement(
-        {
-            "benchmark": "p2p.copy",
-            "source": source,
-            "destination": destination,
-            "size_bytes": size,
-            "engine": "copy_engine",
-            "operation": "write",
-            "peer_access": True,
-            "direction": "unidirectional",
-        },
-        1.0,
-        device_states=False,
-    )
+    axes = COPY | {"source": source, "destination": destination, "size_bytes": size}
+    record = synthetic.measurement(axes, 1.0, device_states=False)
     time = size / rate
     record["time_s"] |= {"median": time, "ci_low": 0.99 * time, "ci_high": 1.01 * time}
     return record | {"bandwidth_bytes_per_s": rate} | changes

@@ -1,7 +1,6 @@
-"""The campaign `tiny` of the tests of the workflow: its jobs, its processes, and waiting for them."""
+"""The campaign `tiny` of the tests of the workflow: its jobs and its processes."""
 
 import json
-import time
 from pathlib import Path
 
 ALL = [
@@ -18,16 +17,6 @@ RESULTS = "results/tiny/tiny"
 
 def is_whole(record: Path) -> bool:
     return json.loads(record.read_text().splitlines()[-1])["record"] == "end"
-
-
-def wait_for(condition, what: str, timeout_s: float = 60):
-    """Return the first true value of ``condition()``."""
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"waited in vain for {what}")
 
 
 def processes_of(checkout) -> list[int]:

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from support import synthetic
+from support.cases import COPY
 from weft.cli import main
 from weft.figures import Dataset, Figure, draw, style
 from weft.figures.against import LARGE_BYTES, compared
@@ -14,10 +15,6 @@ from weft.report import build_report
 from weft.table import build_table
 
 style.apply()
-COPY = {
-    "benchmark": "p2p.copy", "source": 0, "destination": 1, "engine": "copy_engine", "operation": "write",
-    "peer_access": True, "direction": "unidirectional",
-}  # fmt: skip
 REDUCE = {
     "benchmark": "collective.all_reduce", "library": "mpi", "ranks": 2, "in_place": False, "size_bytes": 8,
 }  # fmt: skip

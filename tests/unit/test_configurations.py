@@ -3,7 +3,8 @@
 import pytest
 
 from support import synthetic
-from support.built_table import COLLECTIVE, COPY, MESSAGE
+from support.built_table import COLLECTIVE, MESSAGE
+from support.cases import COPY
 from support.examples import example
 from support.synthetic import environment, measurement
 from weft.columns import (

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from support import synthetic
-from support.drawn import MIB, copy, figures, table
+from support.cases import MIB
+from support.drawn import copy, figures, table
 from weft.report.key_numbers import key_numbers
 from weft.report.tables import subject_table
 

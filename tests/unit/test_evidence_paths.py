@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from support.counted import COLLECTIVE, COPY, HOST, MESSAGE, MIB, NVLINK, STAGED, counted
+from support.cases import COPY, MIB
+from support.counted import COLLECTIVE, HOST, MESSAGE, NVLINK, STAGED, counted
 from support.synthetic import environment, measurement, topology, write_file
 from weft.table import build_table, read_table
 

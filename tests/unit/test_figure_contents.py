@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from support import synthetic
-from support.drawn import MIB, copy, figures, table, texts
+from support.cases import COPY, MIB
+from support.drawn import copy, figures, table, texts
 from weft.figures import REGISTRY, draw, pooling
 
 
@@ -67,24 +68,7 @@ def test_one_benchmark_without_topology_is_enough(tmp_path: Path) -> None:
 
 
 def test_nothing_measured_draws_nothing(tmp_path: Path) -> None:
-    failed = synthetic.hole(
-        {
-            k: v
-            for k, v in copy(0, 1, MIB, 1e9).items()
-            if k
-            in (
-                "benchmark",
-                "source",
-                "destination",
-                "engine",
-                "operation",
-                "peer_access",
-                "direction",
-                "size_bytes",
-            )
-        },
-        "failed",
-    )
+    failed = synthetic.hole(COPY, "failed")
     dataset = table(tmp_path, [failed], topology=False)
     assert [f for s, _ in REGISTRY for f in draw(dataset, s)] == []
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from support import synthetic
-from support.built_table import COLLECTIVE, COPY, MESSAGE
+from support.built_table import COLLECTIVE, MESSAGE
+from support.cases import COPY
 from support.synthetic import environment, measurement
 
 

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from support import synthetic
-from support.counted import COPY, MESSAGE, MIB, NVLINK, STAGED, counted
+from support.cases import COPY, MIB
+from support.counted import MESSAGE, NVLINK, STAGED, counted
 from weft.evidence.verdict import OTHER
 from weft.figures import Dataset, draw, style
 from weft.figures.cost import REST, costs

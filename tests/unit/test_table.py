@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from support import synthetic
-from support.built_table import COPY, BuiltTable
+from support.built_table import BuiltTable
+from support.cases import COPY
 from support.examples import example, file
 from support.synthetic import CAMPAIGN, SYSTEM, environment, measurement
 from weft import schema

@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from support import synthetic
-from support.built_table import COPY, BuiltTable
+from support.built_table import BuiltTable
+from support.cases import COPY
 from support.synthetic import environment, measurement, write_file, write_synthetic
 from weft.columns import (
     MEASUREMENT,

@@ -3,7 +3,8 @@
 import json
 import os
 
-from support.tiny import ALL, RESULTS, processes_of, wait_for
+from support.tiny import ALL, RESULTS, processes_of
+from support.waiting import wait_for
 
 
 def test_a_campaign_measures_and_reports(finished):

@@ -2,7 +2,8 @@
 
 import os
 
-from support.tiny import ALL, RESULTS, is_whole, wait_for
+from support.tiny import ALL, RESULTS, is_whole
+from support.waiting import wait_for
 
 
 def test_a_second_campaign_waits(checkout):

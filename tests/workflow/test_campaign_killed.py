@@ -7,7 +7,8 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from support.tiny import ALL, RESULTS, command_of, is_whole, processes_of, wait_for
+from support.tiny import ALL, RESULTS, command_of, is_whole, processes_of
+from support.waiting import wait_for
 
 VICTIMS = {
     "weft": "-m weft campaign",

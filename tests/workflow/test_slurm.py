@@ -1,14 +1,15 @@
 """Campaigns through the profile slurm, with stand-ins for Slurm: they run, fail, end early, are resumed."""
 
+import functools
 import os
 import re
 import shutil
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
+from support import waiting
 from support.slurm import STAND_INS, Slurm
 
 JOBS = ["collective_mpi/sweep.ranks3.repeat0", "p2p_host/sweep.repeat0", "topology/repeat0"]
@@ -29,6 +30,7 @@ SNAKEMAKE = ("-m", "snakemake", "--profile", "slurm", *SETTINGS, "records")
 CONFIG = ("--config", "system=cluster", "campaign=few")
 RECORDS = "results/cluster/few/records"
 TIMEOUT_S = 240
+wait_for = functools.partial(waiting.wait_for, timeout_s=TIMEOUT_S)
 # The executor looks 10 s later each time that nothing has ended.
 POLL_EVERY_SECOND = """
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
@@ -75,16 +77,6 @@ class Cluster:
 @pytest.fixture
 def cluster(checkout, tmp_path_factory) -> Cluster:
     return Cluster(checkout, Slurm(tmp_path_factory.mktemp("slurm")))
-
-
-def wait_for(condition, what: str):
-    """Return the first true value of ``condition()``."""
-    deadline = time.monotonic() + TIMEOUT_S
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    raise AssertionError(f"waited in vain for {what}")
 
 
 def test_a_campaign_through_the_queue(cluster):
